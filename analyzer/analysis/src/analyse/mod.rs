@@ -138,6 +138,13 @@ struct PartAnalysis<'a> {
     region: Option<RegionIdx>,
 }
 
+/// The part of a run that a replay is about.
+struct ReplayedPart<'a> {
+    model: &'a Model,
+    scope: &'a ReplayScope,
+    work: &'a ProgramWork<'a>,
+}
+
 impl<'a> PartAnalysis<'a> {
     fn new(
         run: &RecordedRun,
@@ -179,7 +186,8 @@ impl<'a> PartAnalysis<'a> {
         };
         let is_shared = self.whole.is_none();
         let wishes = ReplayWishes { observers, scenarios, is_shared, segment_steps: options.segment_steps };
-        let (results, watched, statistics) = self.first.replay(all, model, &scope, &work, wishes)?;
+        let part = ReplayedPart { model, scope: &scope, work: &work };
+        let (results, watched, statistics) = self.first.replay(all, &part, wishes)?;
         (self.model.followed, self.model.statistics) = (results, statistics);
         Ok(watched)
     }
@@ -284,13 +292,11 @@ impl<'a> RunPreparation<'a> {
         }
     }
 
-    /// Replays the whole run, whose model is `all`, with observers and scenarios for the part of `model`.
+    /// Replays the whole run, whose model is `all`, with observers and scenarios for a part.
     fn replay(
         &self,
         all: &Model,
-        model: &Model,
-        scope: &ReplayScope,
-        work: &ProgramWork,
+        &ReplayedPart { model, scope, work }: &ReplayedPart,
         mut wishes: ReplayWishes,
     ) -> Result<ObservedReplay, ProcessFailure> {
         if self.has_only_sums() {

@@ -1,10 +1,12 @@
 //! The input of a pass that other processes need, as process 0 sends it.
 
+use bincode::Decode;
+
 use super::process_group::ProcessGroup;
 use super::replay::follow_share;
 use crate::analyse::observers::{RequiredObservers, RunObservers};
 use crate::analyse::{ProcessFailure, ReplayWishes};
-use crate::codec::{decoded, encoded};
+use crate::codec::encoded;
 use crate::model::Model;
 use crate::model::sites::CallSiteTable;
 use crate::model::what_if::WhatIfScenario;
@@ -16,7 +18,7 @@ use crate::structure::RunStructure;
 use crate::structure::sampled_code::SampledCode;
 use crate::structure::survey::CallSurvey;
 
-/// The input of the second pass.
+#[derive(Decode)]
 pub(super) struct GatherJob {
     sites: CallSiteTable,
     structure: RunStructure,
@@ -24,20 +26,13 @@ pub(super) struct GatherJob {
     most_iterations: usize,
 }
 
-/// Encodes a job for [`GatherJob::new`].
 pub(super) fn encode_gather_job(input: GatherInput) -> Vec<u8> {
     let GatherInput { survey, structure, code, most_iterations } = input;
     encoded(&(&survey.sites, structure, code, most_iterations))
 }
 
 impl GatherJob {
-    /// From what process 0 sent; `None`: the bytes are not that.
-    pub(super) fn new(bytes: &[u8]) -> Option<GatherJob> {
-        let (sites, structure, code, most_iterations) = decoded(bytes)?;
-        Some(GatherJob { sites, structure, code, most_iterations })
-    }
-
-    /// Folds the ranks of `run`, those of this process, in whose logs it found `own`.
+    /// Folds the ranks of `run`, i.e. of this process, whose survey is `own`.
     pub(super) fn gather(self, run: &RecordedRun, own: &CallSurvey) -> Option<PartialModel> {
         let GatherJob { sites, structure, code, most_iterations } = self;
         let survey = own.with_sites(sites);
@@ -46,7 +41,7 @@ impl GatherJob {
     }
 }
 
-/// The input of the third pass.
+#[derive(Decode)]
 pub(super) struct ReplayJob {
     model: Model,
     structure: RunStructure,
@@ -56,7 +51,6 @@ pub(super) struct ReplayJob {
     segment_steps: Option<usize>,
 }
 
-/// Encodes a job for [`ReplayJob::new`].
 pub(super) fn encode_replay_job(surveyed: SurveyedRun, code: Option<&SampledCode>, wishes: &ReplayWishes) -> Vec<u8> {
     let SurveyedRun { structure, model, .. } = surveyed;
     let ReplayWishes { observers, scenarios, segment_steps, .. } = wishes;
@@ -64,15 +58,9 @@ pub(super) fn encode_replay_job(surveyed: SurveyedRun, code: Option<&SampledCode
 }
 
 impl ReplayJob {
-    /// From what process 0 sent; `None`: the bytes are not that.
-    pub(super) fn new(bytes: &[u8]) -> Option<ReplayJob> {
-        let (model, structure, code, scenarios, observers, segment_steps) = decoded(bytes)?;
-        Some(ReplayJob { model, structure, code, scenarios, observers, segment_steps })
-    }
-
-    /// Follows segments of `run`, which has the ranks of this process, in whose logs it found `own`.
+    /// Replays segments of `run`, which has the ranks of this process, whose survey is `own`.
     ///
-    /// Errors: another process is not there any more. Process 0 gets to know what fails here.
+    /// Errors: another process has ended. Failures of this process are reported to process 0.
     pub(super) fn follow(
         &self,
         team: &ProcessGroup,

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use super::jobs::{encode_gather_job, encode_replay_job};
 use super::process_group::ProcessGroup;
 use super::protocol::{OpenRun, ProcessCommand, RecordPass};
-use super::replay::DistributedReplay;
+use super::replay::{follow_as_leader, start_replay};
 use crate::analyse::observers::RunObservers;
 use crate::analyse::{LocalPasses, PassRunner, ProcessFailure, ReplayRequest, RunPasses};
 use crate::model::Model;
@@ -37,7 +37,7 @@ pub struct LeaderProcess {
 struct DistributedRun {
     /// Number of the run, counted from 1.
     number: u64,
-    /// The ranks of process 0, as the run has them; `None` where it could not be opened.
+    /// The ranks of process 0, which the run shares, or `None` if the run could not be opened.
     share: Option<Arc<RankShare>>,
 }
 
@@ -71,7 +71,7 @@ impl LeaderProcess {
 
     /// Lets the other processes end.
     ///
-    /// Errors: one is not there any more.
+    /// Errors: a process has ended.
     pub fn end(&self) -> Result<(), ProcessFailure> {
         self.team.broadcast(&ProcessCommand::End)
     }
@@ -94,7 +94,7 @@ impl LeaderProcess {
         Ok(run)
     }
 
-    /// Lets each process open its share of the files, and gives the logs in each.
+    /// Lets each process open its share of the files. Returns the logs in each.
     fn open_shares(&self, dir: &Path, names: &RunFileNames) -> Result<Vec<Vec<OpenedLog>>, ProcessFailure> {
         let number = self.opened.lock().number + 1;
         *self.opened.lock() = DistributedRun { number, share: None };
@@ -104,9 +104,10 @@ impl LeaderProcess {
         Ok(self.team.gather(own)?.unwrap_or_default())
     }
 
-    /// Lets the other processes begin a pass over a part of the run that was opened last. `false`: it is of another run, which this process reads alone.
+    /// Lets the other processes start a pass over a part of the run that was opened last. Returns `false` if `run` is a part of another run,
+    /// which this process reads alone.
     ///
-    /// Errors: a process is not there any more.
+    /// Errors: a process has ended.
     fn begin(
         &self,
         pass: RecordPass,
@@ -123,7 +124,7 @@ impl LeaderProcess {
         Ok(true)
     }
 
-    /// Merges this process's part of a pass, which `fold` makes, with those of the others.
+    /// Merges this process's result of a pass, from `fold`, with the results of the other processes.
     ///
     /// Errors: a process failed.
     fn merged<T: PartialResult + Encode + Decode<()>>(
@@ -132,8 +133,18 @@ impl LeaderProcess {
         progress: ProgressReport,
         fold: impl FnOnce(ProgressReport) -> Option<T>,
     ) -> Result<Option<T>, ProcessFailure> {
-        let scale = ProgressScale::new(run.own_headers().len(), run.headers.len());
-        let own = fold(&|done| scale.show(done, progress));
+        // Progress is shown as if the other processes were as far.
+        let (own_ranks, all_ranks) = (run.own_headers().len().max(1) as u64, run.headers.len() as u64);
+        let done = AtomicU64::new(0);
+        let own = fold(&|one| match one {
+            FoldProgress::Records(n) => progress(FoldProgress::Records(n.saturating_mul(all_ranks) / own_ranks)),
+            FoldProgress::Rank => {
+                let before = done.fetch_add(1, Relaxed);
+                for _ in before * all_ranks / own_ranks..(before + 1) * all_ranks / own_ranks {
+                    progress(FoldProgress::Rank);
+                }
+            }
+        });
         Ok(self.team.reduce(Ok(own), Option::merge)?.flatten())
     }
 }
@@ -170,34 +181,9 @@ impl RunPasses for LeaderProcess {
         }
         let tables = LookupTables::new(surveyed.model);
         let ids = tables.ids(surveyed, observer.is_some());
-        match DistributedReplay::start(&self.team, surveyed, ids, options)? {
-            Some(replay) => replay.follow(request.options, observer, progress),
+        match start_replay(&self.team, surveyed, ids, options)? {
+            Some(ranks) => follow_as_leader(&self.team, surveyed, ids, ranks, request.options, observer, progress),
             None => LocalPasses.follow(request, observer, progress),
-        }
-    }
-}
-
-/// Progress of one of several processes, shown as if the others were as far.
-struct ProgressScale {
-    own: u64,
-    all: u64,
-    done: AtomicU64,
-}
-
-impl ProgressScale {
-    fn new(own: usize, all: usize) -> ProgressScale {
-        ProgressScale { own: own.max(1) as u64, all: all as u64, done: AtomicU64::new(0) }
-    }
-
-    fn show(&self, done: FoldProgress, progress: ProgressReport) {
-        match done {
-            FoldProgress::Records(n) => progress(FoldProgress::Records(n.saturating_mul(self.all) / self.own)),
-            FoldProgress::Rank => {
-                let before = self.done.fetch_add(1, Relaxed);
-                for _ in before * self.all / self.own..(before + 1) * self.all / self.own {
-                    progress(FoldProgress::Rank);
-                }
-            }
         }
     }
 }

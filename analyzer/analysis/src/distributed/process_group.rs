@@ -1,10 +1,10 @@
-//! Collective operations between processes, built on point-to-point messages: messages, and trees of them.
+//! Collective operations between processes, built on point-to-point messages.
 //!
 //! ```text
 //!   process   0     1     2     3     4     5     6     7          a broadcast goes the other way
 //!             │←────┘     │←────┘     │←────┘     │←────┘
 //!             │←──────────┘           │←──────────┘
-//!             │←──────────────────────┘                             each joins its part with those of higher processes
+//!             │←──────────────────────┘                             each merges its part with higher processes' parts
 //! ```
 //!
 //! A message: | magic u32 | checksum u32 | length u64 | bytes … | and further pieces, where one does not hold all of it. The magic contains the
@@ -19,10 +19,10 @@ use super::transport::Transport;
 use crate::analyse::ProcessFailure;
 use crate::codec::{decoded, encoded};
 
-/// Most bytes that are given to a transport at a time.
+/// Maximum number of bytes that are given to a transport at a time.
 pub const PIECE: usize = 8 << 20;
 
-/// Most bytes of a message: more than any state of a pass has.
+/// Maximum number of bytes in a message: more than any state of a pass has.
 const MOST_BYTES: u64 = 1 << 36;
 
 const HEAD_BYTES: usize = 16;
@@ -33,12 +33,12 @@ pub struct ProcessGroup {
 }
 
 impl ProcessGroup {
-    /// The team of this process.
+    /// Creates the group of the processes that `transport` connects.
     pub fn new(transport: Box<dyn Transport>) -> ProcessGroup {
         ProcessGroup { transport }
     }
 
-    /// The number of this process; 0 leads.
+    /// Returns the number of this process; 0 leads.
     pub fn process(&self) -> usize {
         self.transport.process()
     }
@@ -56,24 +56,24 @@ impl ProcessGroup {
 
     /// Sends a value from process 0 to all others, where it is called there.
     ///
-    /// Errors: a process is not there any more.
+    /// Errors: a process has ended.
     pub fn broadcast<T: Encode>(&self, value: &T) -> Result<(), ProcessFailure> {
         self.pass_on(&encoded(value))
     }
 
     /// Waits for the value that process 0 broadcasts.
     ///
-    /// Errors: a process is not there any more, or what came is no such value.
+    /// Errors: a process has ended, or the message is no such value.
     pub fn received_broadcast<T: Decode<()>>(&self) -> Result<T, ProcessFailure> {
         let bytes = self.receive(parent(self.process()))?;
         self.pass_on(&bytes)?;
         decoded(&bytes).ok_or_else(|| self.failure("what process 0 sent cannot be read"))
     }
 
-    /// Joins the values of all processes in their order: on process 0 all of them, on others nothing. `merge` takes a value and that of higher
-    /// processes; it is associative.
+    /// Merges the values of all processes in their order. Returns the result on process 0, `None` on others. `merge` takes a value and the value
+    /// of higher processes; it is associative.
     ///
-    /// Errors: on process 0 also the failure of a process, that of the lowest; on others only that a process is not there any more.
+    /// Errors: a process has ended; on process 0 also the failure of the lowest process that failed.
     pub fn reduce<T: Encode + Decode<()>>(
         &self,
         own: Result<T, ProcessFailure>,
@@ -82,8 +82,8 @@ impl ProcessGroup {
         let mut all = own;
         for child in children(self.process(), self.processes()) {
             let bytes = self.receive(child)?;
-            let higher = decoded::<Result<T, ProcessFailure>>(&bytes)
-                .ok_or_else(|| ProcessFailure { process: child, what: "what it sent cannot be read".to_owned() })?;
+            let higher =
+                decoded::<Result<T, ProcessFailure>>(&bytes).ok_or_else(|| bad_message(child, "cannot be read"))?;
             all = match (all, higher) {
                 (Ok(lower), Ok(higher)) => Ok(merge(lower, higher)),
                 (Err(failure), _) | (_, Err(failure)) => Err(failure),
@@ -95,9 +95,9 @@ impl ProcessGroup {
         }
     }
 
-    /// The values of all processes, in their order, on process 0; nothing on others.
+    /// Returns the values of all processes, in their order, on process 0, `None` on others.
     ///
-    /// Errors: as those of [`ProcessGroup::reduce`].
+    /// Errors: see [`ProcessGroup::reduce`].
     pub fn gather<T: Encode + Decode<()>>(
         &self,
         own: Result<T, ProcessFailure>,
@@ -108,40 +108,36 @@ impl ProcessGroup {
         })
     }
 
-    /// Exchanges values, and returns one from each process, in their order; `own`: what this one has for each of them.
+    /// Exchanges values: `own` has one for each process. Returns one from each process, in their order.
     ///
-    /// Errors: the failure of a process, that of the lowest; a process is not there any more.
+    /// Errors: a process has ended; the failure of the lowest process that failed.
     pub fn exchange<T: Encode + Decode<()>>(
         &self,
         own: Result<Vec<T>, ProcessFailure>,
     ) -> Result<Vec<T>, ProcessFailure> {
         let (process, n) = (self.process(), self.processes());
-        let own: Vec<Result<T, ProcessFailure>> = match own {
-            Ok(own) => own.into_iter().map(Ok).collect(),
-            Err(failure) => (0..n).map(|_| Err(failure.clone())).collect(),
+        let mut all: Vec<Option<Result<T, ProcessFailure>>> = match own {
+            Ok(own) => own.into_iter().map(|one| Some(Ok(one))).collect(),
+            Err(failure) => (0..n).map(|_| Some(Err(failure.clone()))).collect(),
         };
-        let mut all: Vec<Option<Result<T, ProcessFailure>>> = own.into_iter().map(Some).collect();
-        // Each pair meets in one round, each process has one partner in a round, and the lower sends first: so nobody waits for ever.
+        // Each pair meets in one round, each process has one partner in a round, and the lower sends first, so that no process waits for ever.
         for partner in (1..n.next_power_of_two()).map(|round| process ^ round).filter(|&partner| partner < n) {
             let own = all[partner].take().unwrap_or_else(|| Err(self.failure("it has nothing for a process")));
             let sent = encoded(&own);
-            let received = if process < partner {
+            if process < partner {
                 self.send(partner, &sent)?;
-                self.receive(partner)?
-            } else {
-                let received = self.receive(partner)?;
+            }
+            let received = self.receive(partner)?;
+            if process > partner {
                 self.send(partner, &sent)?;
-                received
-            };
+            }
             // All pairs still meet: others would wait.
-            all[partner] = Some(decoded(&received).unwrap_or_else(|| {
-                Err(ProcessFailure { process: partner, what: "what it sent cannot be read".to_owned() })
-            }));
+            all[partner] = Some(decoded(&received).unwrap_or_else(|| Err(bad_message(partner, "cannot be read"))));
         }
         all.into_iter().flatten().collect()
     }
 
-    /// Runs `work` and turns a panic into a failure; a panic in it is a failure of this process, as others are.
+    /// Runs `work`, and turns a panic into a failure of this process.
     pub fn guarded<T>(&self, work: impl FnOnce() -> Result<T, ProcessFailure>) -> Result<T, ProcessFailure> {
         catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(self.failure(words(panic.as_ref()))))
     }
@@ -181,7 +177,7 @@ impl ProcessGroup {
         }
         let mut bytes = piece.split_off(HEAD_BYTES);
         while (bytes.len() as u64) < length {
-            // Grows with what has come, whatever the head promises.
+            // Memory grows with the received bytes, whatever the head promises.
             bytes.append(&mut self.transport.receive(from)?);
         }
         if bytes.len() as u64 != length || crc32fast::hash(&bytes) != u32::from_le_bytes([c0, c1, c2, c3]) {
@@ -206,12 +202,12 @@ fn magic() -> u32 {
     crc32fast::hash(concat!("lbprof ", env!("CARGO_PKG_VERSION")).as_bytes())
 }
 
-/// The process that a process but 0 is below.
+/// Returns the parent of a process other than 0.
 fn parent(process: usize) -> usize {
     process & process.wrapping_sub(1)
 }
 
-/// The processes directly below one of `n`, ascending; below each are those up to the next.
+/// Returns the children of one of `n` processes, ascending. The descendants of a child are the processes up to the next child.
 fn children(process: usize, n: usize) -> impl DoubleEndedIterator<Item = usize> {
     let levels = if process == 0 { usize::BITS - n.leading_zeros() } else { process.trailing_zeros() };
     (0..levels).map(move |level| process + (1 << level)).filter(move |&child| child < n)

@@ -25,37 +25,29 @@ use super::process_group::ProcessGroup;
 use crate::analyse::ProcessFailure;
 use crate::read::part::RunPart;
 
-/// A request from process 0 to the others.
 #[derive(Debug, Encode, Decode)]
 pub(super) enum ProcessCommand {
-    /// Open the run of this number.
     Open(OpenRun),
-    /// Sets the ranks of the run, ascending.
+    /// Set the ranks of the run, ascending.
     Choose(Vec<u32>),
-    /// Do a pass over the run of this number.
+    /// Make a pass over the run with this number.
     Pass {
-        /// The run's number.
         number: u64,
-        /// The pass.
         pass: RecordPass,
-        /// Over what.
         part: RunPart,
-        /// The encoded input of the pass.
         input: Vec<u8>,
     },
-    /// Ends the process's work.
     End,
 }
 
-/// A run to open.
 #[derive(Clone, Debug, Encode, Decode)]
 pub(super) struct OpenRun {
-    number: u64,
+    /// The number by which passes name the run.
+    pub(super) number: u64,
     dir: Vec<u8>,
     names: RunFileNames,
 }
 
-/// A pass over the records of all ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub(super) enum RecordPass {
     /// [`crate::structure::survey`].
@@ -67,23 +59,16 @@ pub(super) enum RecordPass {
 }
 
 impl OpenRun {
-    /// The run in `dir`, which has these files.
     pub(super) fn new(number: u64, dir: &Path, names: &RunFileNames) -> OpenRun {
         let absolute = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
         OpenRun { number, dir: absolute.as_os_str().as_bytes().to_vec(), names: names.clone() }
     }
 
-    /// The number by which passes name the run.
-    pub(super) fn number(&self) -> u64 {
-        self.number
-    }
-
-    /// Its folder.
     pub(super) fn dir(&self) -> PathBuf {
         PathBuf::from(OsString::from_vec(self.dir.clone()))
     }
 
-    /// Opens the share of the run's files that is this process's.
+    /// Opens this process's share of the run's files.
     ///
     /// Errors: the folder is another one here than where process 0 is.
     pub(super) fn share(&self, team: &ProcessGroup) -> Result<RunFolder, ProcessFailure> {

@@ -30,14 +30,11 @@ use crate::replay::blocking::TimedSample;
 use crate::replay::consistent_cut::{ConsistentCut, RankAtCut};
 use crate::replay::segments::rank_reading::{CutMark, StepsUpToCut};
 use crate::replay::segments::reading::{ReplaySegment, SegmentReading};
-use crate::replay::segments::segment_replay::{
-    MergedSegments, SegmentOutcome, SegmentOutput, SegmentReplay, at_a_time, with_observers,
-};
+use crate::replay::segments::segment_replay::{MergedSegments, SegmentOutput, SegmentReplay, segments_at_a_time};
 use crate::replay::segments::surveyed_run::{LocalRanks, LookupTables, leading, own_places};
-use crate::replay::timeline::{RankInput, RunIds, StepChunk};
+use crate::replay::timeline::{RankInput, RankSteps, RunIds, StepChunk};
 use crate::replay::{ReplayOptions, SegmentObserver, SurveyedRun};
 
-/// A command from process 0 to all processes.
 #[derive(Encode, Decode)]
 enum ReplayCommand {
     /// Start with the samples of all ranks.
@@ -50,36 +47,21 @@ enum ReplayCommand {
     Replay(Vec<CutPoint>),
     /// Read to the ends of the logs, because there are no more cuts.
     ReadRemainder,
-    /// Stop.
     Stop,
 }
 
-/// The collective at which a segment ends.
 #[derive(Clone, Copy, Encode, Decode)]
 struct CutPoint {
     comm: u32,
-    /// Time of the last entry into it.
     last: Ns,
 }
 
-/// The report of a process that is ready to start: the indices of its ranks in the model, and whether its logs allow cuts.
+/// The report of a process that is ready to start: the indices of its ranks in the model, and whether all of its logs can be read.
 #[derive(Encode, Decode)]
 struct ReadyReport {
     places: Range<usize>,
     can_cut: bool,
     samples: Vec<Vec<TimedSample>>,
-}
-
-/// The time of the last entry of a process's ranks into the collective at the end of each segment; `None`: there are no ranks.
-#[derive(Encode, Decode)]
-struct LastEntries(Vec<Option<Ns>>);
-
-impl PartialResult for LastEntries {
-    /// Drops the cuts that only one side has reached.
-    fn merge(self, higher: LastEntries) -> LastEntries {
-        // An entry is later than none.
-        LastEntries(self.0.into_iter().zip(higher.0).map(|(lower, higher)| lower.max(higher)).collect())
-    }
 }
 
 /// The steps of one process's ranks in consecutive segments.
@@ -90,11 +72,9 @@ struct LocalSegments {
     segments: Vec<LocalSegment>,
 }
 
-/// The steps of one process's ranks in a segment.
 #[derive(Encode, Decode)]
 struct LocalSegment {
     steps: Vec<VecDeque<StepChunk>>,
-    /// State of the ranks after the segment.
     to: Vec<RankAtCut>,
 }
 
@@ -107,122 +87,86 @@ struct ReplayedSegments<T> {
     not_cut: Option<Option<Arc<ConsistentCut>>>,
 }
 
-impl<T> ReplayedSegments<T> {
-    /// Merges the outcomes of consecutive segments. `observer` must not have seen any of them.
-    fn from_outcomes<W>(all: Vec<SegmentOutcome<T>>, observer: Option<&W>) -> ReplayedSegments<T>
-    where
-        W: SegmentObserver<Observations = T>,
-    {
-        let none = ReplayedSegments { output: None, not_cut: None };
-        all.into_iter().fold(none, |earlier, outcome| match outcome {
-            Ok(output) => earlier.merge(ReplayedSegments { output: Some(output), not_cut: None }, observer),
-            Err(start) => earlier.merge(ReplayedSegments { output: None, not_cut: Some(start) }, observer),
-        })
+/// Merges the results of consecutive segments, unless the earlier ones already stop at a missing cut. `observer` must not have seen any of them.
+fn merge_replayed<W: SegmentObserver>(
+    earlier: ReplayedSegments<W::Observations>,
+    later: ReplayedSegments<W::Observations>,
+    observer: Option<&W>,
+) -> ReplayedSegments<W::Observations> {
+    if earlier.not_cut.is_some() {
+        return earlier;
     }
-
-    /// Merges the segments that follow, unless `self` already stops at a missing cut.
-    fn merge<W>(self, later: ReplayedSegments<T>, observer: Option<&W>) -> ReplayedSegments<T>
-    where
-        W: SegmentObserver<Observations = T>,
-    {
-        if self.not_cut.is_some() {
-            return self;
+    let output = match (earlier.output, later.output) {
+        (Some(earlier), Some(later)) => {
+            let observed = observer.map(|observer| {
+                let mut merged = observer.fork();
+                for observed in [earlier.observed, later.observed].into_iter().flatten() {
+                    merged.merge(observed);
+                }
+                merged.into_observations()
+            });
+            Some(SegmentOutput { result: earlier.result.merge(later.result), observed })
         }
-        let output = match (self.output, later.output) {
-            (Some(earlier), Some(later)) => Some(merge_outputs(earlier, later, observer)),
-            (earlier, later) => earlier.or(later),
-        };
-        ReplayedSegments { output, ..later }
-    }
-}
-
-/// Merges the output of segments with that of the segments that follow. `observer` must not have seen any of them.
-fn merge_outputs<T, W>(earlier: SegmentOutput<T>, later: SegmentOutput<T>, observer: Option<&W>) -> SegmentOutput<T>
-where
-    W: SegmentObserver<Observations = T>,
-{
-    let observed = observer.map(|observer| {
-        let mut merged = observer.fork();
-        for observed in [earlier.observed, later.observed].into_iter().flatten() {
-            merged.merge(observed);
-        }
-        merged.into_observations()
-    });
-    SegmentOutput { result: earlier.result.merge(later.result), observed }
+        (earlier, later) => earlier.or(later),
+    };
+    ReplayedSegments { output, not_cut: later.not_cut }
 }
 
 /// The steps of one process's ranks after the last cut.
 #[derive(Encode, Decode)]
 struct LocalRemainder {
-    /// State of the ranks at that cut.
     from: Vec<RankAtCut>,
     /// The steps, or `None` if there are more than a segment may have.
     steps: Option<Vec<VecDeque<StepChunk>>>,
 }
 
-/// A replay by all processes, which have agreed to it.
-pub(super) struct DistributedReplay<'s, 'a> {
-    team: &'s ProcessGroup,
+/// Starts a replay by all processes, as process 0, once the others have begun the pass. Returns the ranks of process 0, and the samples of all, or
+/// `None` if the run cannot be cut, so that process 0 replays it alone.
+///
+/// Errors: a process failed.
+pub(super) fn start_replay<'a>(
+    team: &ProcessGroup,
     surveyed: SurveyedRun<'a>,
     ids: RunIds<'a>,
-    /// The ranks of process 0, and the samples of all.
-    ranks: LocalRanks<'a>,
+    options: &ReplayOptions,
+) -> Result<Option<LocalRanks<'a>>, ProcessFailure> {
+    let (logs, ready) = open_local_ranks(surveyed, ids, options);
+    let samples = agree_on_start(team, ready)?;
+    Ok(samples.map(|samples| LocalRanks { logs, samples }))
 }
 
-impl<'s, 'a> DistributedReplay<'s, 'a> {
-    /// Starts the replay, as process 0, once the others have begun the pass. `None`: the run cannot be cut, and process 0 replays it alone.
-    ///
-    /// Errors: a process failed.
-    pub(super) fn start(
-        team: &'s ProcessGroup,
-        surveyed: SurveyedRun<'a>,
-        ids: RunIds<'a>,
-        options: &ReplayOptions,
-    ) -> Result<Option<Self>, ProcessFailure> {
-        let places = own_places(surveyed);
-        let ranks = LocalRanks::open(surveyed, ids, places.clone(), options);
-        let can_cut = ranks.are_all();
-        let LocalRanks { logs, samples } = ranks;
-        let samples = start_replay(team, places, can_cut, samples)?;
-        Ok(samples.map(|samples| DistributedReplay { team, surveyed, ids, ranks: LocalRanks { logs, samples } }))
-    }
-
-    /// Replays the run. `options` are those that it was started with.
-    ///
-    /// Errors: a process failed.
-    pub(super) fn follow<W: SegmentObserver>(
-        self,
-        options: ReplayOptions,
-        observer: Option<&mut W>,
-        progress: ProgressReport,
-    ) -> Result<ReplayResults, ProcessFailure> {
-        let DistributedReplay { team, surveyed, ids, ranks: LocalRanks { logs, samples } } = self;
-        let model = surveyed.model;
-        let segment_steps = options.segment_steps;
-        let (setting, scenarios) = options.into_setting(model, samples);
-        let first = own_places(surveyed).start;
-        let reading = SegmentReading::new(logs, first, model.ranks.len(), leading(&setting, segment_steps));
-        let replay = SegmentReplay { surveyed, ids, setting: &setting, progress };
-        let mut worker = SegmentWorker { team, replay: &replay, reading, at: Vec::new(), last: None };
-        let mut merged = MergedSegments { result: None, observer };
-        let rest = stop_others_on_failure(team, worker.replay_to_last_cut(&mut merged))?;
-        team.broadcast(&ReplayCommand::Stop)?;
-        drop(worker);
-        Ok(merged.with_last(&replay, rest).of_run(model, scenarios))
-    }
+/// Replays the run with the `ranks` and `options` with which it was started.
+///
+/// Errors: a process failed.
+pub(super) fn follow_as_leader<'a, W: SegmentObserver>(
+    team: &ProcessGroup,
+    surveyed: SurveyedRun<'a>,
+    ids: RunIds<'a>,
+    ranks: LocalRanks<'a>,
+    options: ReplayOptions,
+    observer: Option<&mut W>,
+    progress: ProgressReport,
+) -> Result<ReplayResults, ProcessFailure> {
+    let LocalRanks { logs, samples } = ranks;
+    let model = surveyed.model;
+    let segment_steps = options.segment_steps;
+    let (setting, scenarios) = options.into_setting(model, samples);
+    let first = own_places(surveyed).start;
+    let reading = SegmentReading::new(logs, first, model.ranks.len(), leading(&setting, segment_steps));
+    let replay = SegmentReplay { surveyed, ids, setting: &setting, progress };
+    let mut worker = SegmentWorker { team, replay: &replay, reading, at: Vec::new(), last: None };
+    let mut merged = MergedSegments { result: None, observer };
+    let rest = stop_others_on_failure(team, worker.replay_to_last_cut(&mut merged))?;
+    team.broadcast(&ReplayCommand::Stop)?;
+    drop(worker);
+    Ok(merged.with_last(&replay, rest).of_run(model, scenarios))
 }
 
 /// Lets all processes start. Returns the samples of all ranks, or `None` if the run cannot be cut.
 ///
 /// Errors: a process failed.
-fn start_replay(
-    team: &ProcessGroup,
-    places: Range<usize>,
-    can_cut: bool,
-    samples: Vec<Vec<TimedSample>>,
-) -> Result<Option<Vec<Vec<TimedSample>>>, ProcessFailure> {
-    let ready =
-        stop_others_on_failure(team, team.gather(Ok(ReadyReport { places, can_cut, samples })))?.unwrap_or_default();
+fn agree_on_start(team: &ProcessGroup, own: ReadyReport) -> Result<Option<Vec<Vec<TimedSample>>>, ProcessFailure> {
+    let ready = stop_others_on_failure(team, team.gather(Ok(own)))?.unwrap_or_default();
     // A process may have no ranks.
     let places: Vec<_> = ready.iter().map(|one| &one.places).filter(|places| !places.is_empty()).collect();
     let follow_one_another = places.windows(2).all(|pair| pair[0].end == pair[1].start);
@@ -236,7 +180,17 @@ fn start_replay(
     Ok(Some(samples))
 }
 
-/// Stops the other processes if one has failed.
+fn open_local_ranks<'a>(
+    surveyed: SurveyedRun<'a>,
+    ids: RunIds<'a>,
+    options: &ReplayOptions,
+) -> (Vec<Option<Box<RankSteps<'a>>>>, ReadyReport) {
+    let places = own_places(surveyed);
+    let LocalRanks { logs, samples } = LocalRanks::open(surveyed, ids, places.clone(), options);
+    let can_cut = logs.iter().all(Option::is_some);
+    (logs, ReadyReport { places, can_cut, samples })
+}
+
 fn stop_others_on_failure<T>(team: &ProcessGroup, done: Result<T, ProcessFailure>) -> Result<T, ProcessFailure> {
     if done.is_err() {
         team.broadcast(&ReplayCommand::Stop)?;
@@ -256,22 +210,18 @@ pub(super) fn follow_share<W: SegmentObserver>(
     let model = surveyed.model;
     let tables = LookupTables::new(model);
     let ids = tables.ids(surveyed, observer.is_some());
-    let places = own_places(surveyed);
+    let mut logs = Vec::new();
     let ready = team.guarded(|| {
-        let ranks = LocalRanks::open(surveyed, ids, places.clone(), &options);
-        let can_cut = ranks.are_all();
-        let LocalRanks { logs, samples } = ranks;
-        Ok((logs, ReadyReport { places: places.clone(), can_cut, samples }))
+        let (own_logs, ready) = open_local_ranks(surveyed, ids, &options);
+        logs = own_logs;
+        Ok(ready)
     });
-    let (logs, ready) = match ready {
-        Ok((logs, ready)) => (logs, Ok(ready)),
-        Err(failure) => (Vec::new(), Err(failure)),
-    };
     team.gather(ready)?;
     let ReplayCommand::Start(samples) = team.received_broadcast()? else { return Ok(()) };
     let segment_steps = options.segment_steps;
     let (setting, _) = options.into_setting(model, samples);
-    let reading = SegmentReading::new(logs, places.start, model.ranks.len(), leading(&setting, segment_steps));
+    let reading =
+        SegmentReading::new(logs, own_places(surveyed).start, model.ranks.len(), leading(&setting, segment_steps));
     let replay = SegmentReplay { surveyed, ids, setting: &setting, progress: &|_| () };
     let mut worker = SegmentWorker { team, replay: &replay, reading, at: Vec::new(), last: None };
     loop {
@@ -309,18 +259,17 @@ impl<'a> SegmentWorker<'_, 'a> {
         &mut self,
         merged: &mut MergedSegments<W>,
     ) -> Result<ReplaySegment<'a>, ProcessFailure> {
-        let n = at_a_time(self.replay.setting.model.ranks.len(), self.team.processes());
+        let n_ranks = self.replay.setting.model.ranks.len();
+        let n = segments_at_a_time(n_ranks, self.team.processes(), rayon::current_num_threads());
         loop {
             self.team.broadcast(&ReplayCommand::ReadLeader(n))?;
             let marks = self.read_leader(n)?.unwrap_or_default();
             self.team.broadcast(&ReplayCommand::ReadOthers(marks.clone()))?;
-            let lasts = self.read_others(&marks)?.map(|lasts| lasts.0).unwrap_or_default();
+            let lasts = self.read_others(&marks)?.unwrap_or_default();
             let is_last = lasts.len() < n;
-            let cuts: Vec<CutPoint> = marks
-                .iter()
-                .zip(lasts)
-                .filter_map(|(mark, last)| Some(CutPoint { comm: mark.comm, last: last? }))
-                .collect();
+            let cuts = marks.iter().zip(lasts);
+            let cuts: Vec<CutPoint> =
+                cuts.filter_map(|(mark, last)| Some(CutPoint { comm: mark.comm, last: last? })).collect();
             self.team.broadcast(&ReplayCommand::Replay(cuts.clone()))?;
             let followed = self.replay(&cuts, merged.observer.as_deref())?;
             if let Some(ReplayedSegments { output, not_cut }) = followed {
@@ -341,11 +290,8 @@ impl<'a> SegmentWorker<'_, 'a> {
                 let (from, steps): (Vec<Vec<RankAtCut>>, Vec<_>) =
                     rest.into_iter().map(|own| (own.from, own.steps)).unzip();
                 let from = cut_of(self.last, from);
-                let steps: Option<Vec<_>> = steps.into_iter().collect();
-                return Ok(match steps {
-                    Some(steps) => {
-                        ReplaySegment { from, inputs: steps.into_iter().flatten().map(read).collect(), to: None }
-                    }
+                return Ok(match steps.into_iter().collect::<Option<Vec<_>>>() {
+                    Some(steps) => ReplaySegment { from, inputs: inputs_of(steps), to: None },
                     None => self.replay.rest_from(from),
                 });
             }
@@ -358,10 +304,12 @@ impl<'a> SegmentWorker<'_, 'a> {
         self.team.reduce(marks, |lower, higher| if lower.is_empty() { higher } else { lower })
     }
 
-    /// Reads the local ranks up to these ends of segments. Returns the last entries to process 0.
-    fn read_others(&mut self, marks: &[CutMark]) -> Result<Option<LastEntries>, ProcessFailure> {
-        let own = self.team.guarded(|| Ok(LastEntries(self.reading.read_to(marks))));
-        self.team.reduce(own, LastEntries::merge)
+    /// Reads the local ranks up to these ends of segments. Returns to process 0 the time of the last entry into each of them that all processes
+    /// have reached.
+    fn read_others(&mut self, marks: &[CutMark]) -> Result<Option<Vec<Option<Ns>>>, ProcessFailure> {
+        let own = self.team.guarded(|| Ok(self.reading.read_to(marks)));
+        // A process without ranks has no entries; an entry is later than none.
+        self.team.reduce(own, |lower, higher| lower.into_iter().zip(higher).map(|(a, b)| a.max(b)).collect())
     }
 
     /// Replays some of the segments up to `cuts`. Returns the merged results of all processes to process 0.
@@ -380,32 +328,31 @@ impl<'a> SegmentWorker<'_, 'a> {
         let cuts = &cuts[first_cuts[own]..first_cuts[own + 1]];
         let followed = shares.and_then(|shares| {
             self.team.guarded(|| {
-                Ok(ReplayedSegments::from_outcomes(
-                    self.replay.segments(with_observers(observer, join_segments(shares, before, cuts))),
-                    observer,
-                ))
+                let outcomes = self.replay.segments(join_segments(shares, before, cuts), observer).into_iter();
+                let replayed = outcomes.map(|outcome| match outcome {
+                    Ok(output) => ReplayedSegments { output: Some(output), not_cut: None },
+                    Err(start) => ReplayedSegments { output: None, not_cut: Some(start) },
+                });
+                let none = ReplayedSegments { output: None, not_cut: None };
+                Ok(replayed.fold(none, |earlier, later| merge_replayed(earlier, later, observer)))
             })
         });
         let own_steps = followed.iter().flat_map(|own| &own.output).map(|output| output.result.counts.steps).sum();
-        let all = self.team.reduce(followed, |lower, higher| lower.merge(higher, observer))?;
+        let all = self.team.reduce(followed, |lower, higher| merge_replayed(lower, higher, observer))?;
         let all_steps: u64 = all.iter().flat_map(|all| &all.output).map(|output| output.result.counts.steps).sum();
         // This process has shown its own.
         (self.replay.progress)(FoldProgress::Records(all_steps.saturating_sub(own_steps)));
         Ok(all)
     }
 
-    /// Reads the next `n` segments of the local ranks.
     fn take(&mut self, n: usize) -> LocalSegments {
         let from = if n > 0 { self.at.clone() } else { Vec::new() };
-        let segments: Vec<LocalSegment> = (0..n)
-            .map(|_| {
-                let (steps, to) =
-                    self.reading.take().into_iter().map(|StepsUpToCut { at, read, .. }| (read, at)).unzip();
-                LocalSegment { steps, to }
-            })
-            .collect();
-        if let Some(last) = segments.last() {
-            self.at.clone_from(&last.to);
+        let mut segments = Vec::with_capacity(n);
+        for _ in 0..n {
+            let read = self.reading.take().into_iter();
+            let (steps, to) = read.map(|StepsUpToCut { at, read, .. }| (read, at)).unzip();
+            self.at.clone_from(&to);
+            segments.push(LocalSegment { steps, to });
         }
         LocalSegments { from, segments }
     }
@@ -427,20 +374,15 @@ fn join_segments<'a>(
     before: Option<CutPoint>,
     cuts: &[CutPoint],
 ) -> Vec<ReplaySegment<'a>> {
-    let (from, shares): (Vec<Vec<RankAtCut>>, Vec<_>) =
+    let (from, mut shares): (Vec<Vec<RankAtCut>>, Vec<_>) =
         shares.into_iter().map(|own| (own.from, own.segments.into_iter())).unzip();
     let mut from = cut_of(before, from);
-    let mut shares = shares;
     let mut segments = Vec::with_capacity(cuts.len());
     for &cut in cuts {
-        let of_all: Vec<LocalSegment> = shares.iter_mut().filter_map(Iterator::next).collect();
-        let (steps, to): (Vec<_>, Vec<_>) = of_all.into_iter().map(|own| (own.steps, own.to)).unzip();
+        let of_all = shares.iter_mut().filter_map(Iterator::next);
+        let (steps, to): (Vec<_>, Vec<_>) = of_all.map(|own| (own.steps, own.to)).unzip();
         let to = cut_of(Some(cut), to);
-        segments.push(ReplaySegment {
-            from: std::mem::replace(&mut from, to.clone()),
-            inputs: steps.into_iter().flatten().map(read).collect(),
-            to,
-        });
+        segments.push(ReplaySegment { from: std::mem::replace(&mut from, to.clone()), inputs: inputs_of(steps), to });
     }
     segments
 }
@@ -451,7 +393,7 @@ fn cut_of(cut: Option<CutPoint>, ranks: Vec<Vec<RankAtCut>>) -> Option<Arc<Consi
     Some(Arc::new(ConsistentCut { comm, last, ranks: ranks.into_iter().flatten().collect() }))
 }
 
-/// Returns the input of a rank whose steps have all been read.
-fn read<'a>(read: VecDeque<StepChunk>) -> RankInput<'a> {
-    RankInput { read, steps: None }
+/// Returns the inputs of all ranks, whose steps have all been read, from the steps of each process's ranks.
+fn inputs_of<'a>(steps: Vec<Vec<VecDeque<StepChunk>>>) -> Vec<RankInput<'a>> {
+    steps.into_iter().flatten().map(|read| RankInput { read, steps: None }).collect()
 }

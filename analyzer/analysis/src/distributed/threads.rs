@@ -11,7 +11,7 @@ use crate::analyse::ProcessFailure;
 /// The transport of a thread that acts as a process.
 struct ThreadTransport {
     process: usize,
-    /// To each of the others, and to itself.
+    /// Channels to all processes, including this one.
     to: Vec<Sender<Vec<u8>>>,
     from: Vec<Mutex<Receiver<Vec<u8>>>>,
 }
@@ -38,23 +38,20 @@ fn gone(process: usize) -> ProcessFailure {
     ProcessFailure { process, what: "it ended before its work was done".to_owned() }
 }
 
-/// Runs a team of `n` threads: `lead` is process 0, `follow` each of the others; what `lead` returns, once all have ended.
+/// Runs a group of `n` threads: `lead` is process 0, `follow` each of the others. Returns the result of `lead`, once all have ended.
 pub fn in_threads<T>(n: usize, lead: impl FnOnce(ProcessGroup) -> T, follow: impl Fn(ProcessGroup) + Sync) -> T {
     let n = n.max(1);
-    // Of each receiver: its channels from all.
-    let channels: Vec<Vec<_>> = (0..n).map(|_| (0..n).map(|_| channel()).collect()).collect();
-    let mut teams: Vec<ProcessGroup> = (0..n)
-        .map(|process| {
-            let to = channels.iter().map(|of_receiver| of_receiver[process].0.clone()).collect();
-            (process, to)
-        })
-        .collect::<Vec<(usize, Vec<Sender<Vec<u8>>>)>>()
-        .into_iter()
-        .zip(channels)
-        .map(|((process, to), of_receiver)| {
-            let from = of_receiver.into_iter().map(|(_, from)| Mutex::new(from)).collect();
-            ProcessGroup::new(Box::new(ThreadTransport { process, to, from }))
-        })
+    let (mut senders, mut receivers): (Vec<Vec<_>>, Vec<Vec<_>>) = (0..n).map(|_| Default::default()).unzip();
+    for senders in &mut senders {
+        for receivers in &mut receivers {
+            let (to, from) = channel();
+            senders.push(to);
+            receivers.push(Mutex::new(from));
+        }
+    }
+    let transports = (0..).zip(senders).zip(receivers);
+    let mut teams: Vec<ProcessGroup> = transports
+        .map(|((process, to), from)| ProcessGroup::new(Box::new(ThreadTransport { process, to, from })))
         .collect();
     let first = teams.remove(0);
     std::thread::scope(|scope| {

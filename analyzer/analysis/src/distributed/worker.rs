@@ -8,15 +8,16 @@ use super::process_group::ProcessGroup;
 use super::protocol::{OpenRun, ProcessCommand, RecordPass};
 use super::replay::decline_share;
 use crate::analyse::ProcessFailure;
+use crate::codec::decoded;
 use crate::partial_result::PartialResult;
 use crate::read::files::OpenedLog;
 use crate::read::open::RecordedRun;
 use crate::read::part::RunPart;
 use crate::structure::survey::{CallSurvey, survey_ranks};
 
-/// Does what process 0 asks for, until that has no more to ask. `opens` is called before a run is opened.
+/// Serves the requests of process 0 until it ends. `opens` is called before a run is opened.
 ///
-/// Errors: another process is not there any more. Process 0 gets to know what fails here. This process goes on, because it is process 0 that ends all.
+/// Errors: another process has ended. Failures of this process are reported to process 0, and this process goes on, because process 0 ends all.
 pub fn serve(team: &ProcessGroup, opens: impl Fn()) -> Result<(), ProcessFailure> {
     let mut state = ServedRun::default();
     loop {
@@ -42,7 +43,7 @@ pub fn serve(team: &ProcessGroup, opens: impl Fn()) -> Result<(), ProcessFailure
             ProcessCommand::Pass { number, pass: RecordPass::Profile, part, input } => {
                 let own = team.guarded(|| {
                     let run = state.part(number, part, team)?;
-                    let job = GatherJob::new(&input)
+                    let job = decoded::<GatherJob>(&input)
                         .ok_or_else(|| team.failure("what it needs for the second pass cannot be read"))?;
                     Ok(job.gather(&run, &state.survey))
                 });
@@ -51,7 +52,7 @@ pub fn serve(team: &ProcessGroup, opens: impl Fn()) -> Result<(), ProcessFailure
             ProcessCommand::Pass { number, pass: RecordPass::Follow, part, input } => {
                 let own = team.guarded(|| {
                     let run = state.part(number, part, team)?;
-                    let share = ReplayJob::new(&input);
+                    let share = decoded::<ReplayJob>(&input);
                     Ok((run, share.ok_or_else(|| team.failure("what it needs for the third pass cannot be read"))?))
                 });
                 drop(input);
@@ -71,7 +72,6 @@ struct ServedRun {
     folder: RunFolder,
     logs: Vec<OpenedLog>,
     run: RecordedRun,
-    /// The calls of its ranks.
     survey: CallSurvey,
 }
 
@@ -92,9 +92,9 @@ impl ServedRun {
         self.run = RecordedRun::of_share(&dir, std::mem::take(&mut self.folder), headers);
     }
 
-    /// A part of the run of this number.
+    /// Returns a part of the run with this number.
     fn part(&self, number: u64, part: RunPart, team: &ProcessGroup) -> Result<RecordedRun, ProcessFailure> {
-        let is_open = self.opened.as_ref().is_some_and(|run| run.number() == number);
+        let is_open = self.opened.as_ref().is_some_and(|run| run.number == number);
         if is_open { Ok(self.run.within(part)) } else { Err(team.failure("it has opened another run")) }
     }
 }

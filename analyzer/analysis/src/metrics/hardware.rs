@@ -38,7 +38,7 @@ pub fn split_excess(all: &HardwareCounters, ranks: usize, own: &HardwareCounters
     let (mean, mean_s) = (all.instructions as f64 / n, all.seconds / n);
     let each_s = mean_s / mean;
     let instructions = own.instructions as f64;
-    (mean > 0.0).then(|| ExcessSplit {
+    (mean > 0.0).then_some(ExcessSplit {
         more_instructions_s: (instructions - mean) * each_s,
         slower_instructions_s: own.seconds - instructions * each_s,
     })

@@ -4,7 +4,6 @@ use std::sync::OnceLock;
 
 use crate::model::Communicator;
 
-/// Looks up the members of communicators.
 #[derive(Debug)]
 pub struct CommMembers<'a> {
     communicators: &'a [Communicator],
@@ -15,12 +14,10 @@ pub struct CommMembers<'a> {
 }
 
 impl<'a> CommMembers<'a> {
-    /// Prepares the lookup in a world of `world_size` ranks.
     pub fn new(communicators: &'a [Communicator], world_size: u32) -> Self {
         CommMembers { communicators, world_size, lists: vec![OnceLock::new(); communicators.len()] }
     }
 
-    /// Returns the number of communicators.
     pub fn n_communicators(&self) -> usize {
         self.communicators.len()
     }
@@ -31,12 +28,10 @@ impl<'a> CommMembers<'a> {
         self.lists[comm as usize].get_or_init(|| self.list_members(communicator)).as_deref()
     }
 
-    /// Returns the rank of `world_rank` in the group of `comm`.
     pub fn group_rank(&self, comm: u32, world_rank: u32) -> Option<u64> {
         self.communicators.get(comm as usize)?.group.position(world_rank)
     }
 
-    /// Returns whether a communicator contains a rank.
     pub fn contains(&self, comm: u32, world_rank: u32) -> bool {
         self.world_ranks(comm).is_none_or(|ranks| ranks.binary_search(&world_rank).is_ok())
     }

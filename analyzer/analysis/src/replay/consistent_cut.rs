@@ -23,48 +23,35 @@ use crate::model::region_state::{Ns, RegionState};
 use crate::replay::comm_members::CommMembers;
 use crate::replay::timeline::{CommEvent, CommRole, TimelineStep};
 
-/// A collective that all ranks entered, at the end of which each is.
+/// The end of a collective that all ranks entered.
 #[derive(Clone, Debug, Encode, Decode)]
 pub struct ConsistentCut {
-    /// Index of its communicator.
     pub comm: u32,
     /// Time at which the last rank entered.
     pub last: Ns,
-    /// The ranks, by place.
     pub ranks: Vec<RankAtCut>,
 }
 
-/// A rank at the end of the collective.
 #[derive(Clone, Debug, Encode, Decode)]
 pub struct RankAtCut {
-    /// Time at which the rank left.
     pub end: Ns,
-    /// The kind of its time in it.
     pub kind: RegionState,
-    /// Number of steps that are done.
+    /// Number of steps up to the cut.
     pub steps: usize,
-    /// The lists of ranks that its events have named.
     pub lists: Vec<Arc<[u32]>>,
 }
 
-/// By index: whether a communicator has all ranks of the run.
 pub fn communicators_of_all(model: &Model, members: &CommMembers) -> Vec<bool> {
     let n_ranks = model.ranks.len() as u64;
-    let mut of_all = Vec::with_capacity(model.communicators.len());
-    for (index, comm) in (0..).zip(&model.communicators) {
-        // Members are listed when first asked for, and of most communicators nobody asks.
-        let is_large = comm.group.len().saturating_add(comm.remote.len()) >= n_ranks;
-        of_all.push(
-            is_large
-                && members
-                    .world_ranks(index)
-                    .is_none_or(|members| model.ranks.iter().all(|rank| members.binary_search(&rank.rank).is_ok())),
-        );
-    }
-    of_all
+    let of_all = (0..).zip(&model.communicators).map(|(index, comm)| {
+        // The lists of members are made on demand, and most are never needed.
+        comm.group.len().saturating_add(comm.remote.len()) >= n_ranks
+            && model.ranks.iter().all(|rank| members.contains(index, rank.rank))
+    });
+    of_all.collect()
 }
 
-/// The communicator of a call at whose end a run may be cut; `of_all`: as [`communicators_of_all`] has them.
+/// Returns the communicator of a call if the run may be cut at its end. `of_all`: see [`communicators_of_all`].
 pub fn may_cut(of_all: &[bool], step: &TimelineStep, events: &[CommEvent]) -> Option<u32> {
     let [CommEvent { role: CommRole::Collective(CommunicationPattern::AllToAll), comm, tag: 0, .. }] = *events else {
         return None;

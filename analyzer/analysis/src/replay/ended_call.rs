@@ -13,52 +13,57 @@ use crate::model::waits::WaitState;
 /// A dependency of a call's completion on another thread.
 #[derive(Clone, Copy, Debug)]
 pub struct CallNeed {
-    /// The thread that satisfies the need, and when.
     pub by: EndedBy,
-    /// The clocks of who does it.
     pub clocks: NeedClock,
-    /// Bytes that come from there.
     pub bytes: u64,
-    /// Steps of the network until it is there.
+    /// Steps of the network on its way.
     pub hops: u32,
-    /// Wait state of a call that waits for it.
     pub state: WaitState,
     /// The delay of the message after it.
     pub delay: Option<RegionState>,
-    /// True if the call can't have ended before: clocks that say so are wrong.
+    /// True if the call cannot have ended before: clocks that say so are wrong.
     pub certain: bool,
     /// True if the call waits for it where it is not satisfied yet; false if the call only tests.
     pub waits: bool,
 }
 
-/// The clocks of the thread that satisfies a need.
+impl CallNeed {
+    /// Returns the need of an event on another thread, without a message, that the call waits for.
+    pub fn new(thread: u32, at: Ns, clocks: NeedClock, state: WaitState) -> CallNeed {
+        CallNeed {
+            by: EndedBy { thread, at },
+            clocks,
+            bytes: 0,
+            hops: 1,
+            state,
+            delay: None,
+            certain: false,
+            waits: true,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 pub enum NeedClock {
-    /// Clocks that were noted.
     Noted(NotedClocks),
     /// Clocks of a thread when it returned to MPI, in a slot of [`crate::replay::thread::ThreadPresence::Back`].
     Back(u32, u8),
 }
 
-/// A call that is over.
 #[derive(Clone, Copy, Debug)]
 pub struct EndedCall<'a> {
-    /// The thread.
     pub thread: u32,
-    /// The call.
     pub step: &'a TimelineStep,
     /// Begin and end, by corrected clocks.
     pub time: TimeInterval,
-    /// Needs of the call.
     pub needs: &'a [CallNeed],
-    /// The wait; `None`: it did not.
+    /// The wait, or `None` if the call did not wait.
     pub wait: Option<CallWait<'a>>,
 }
 
-/// The wait of a call, from its begin.
 #[derive(Clone, Copy, Debug)]
 pub struct CallWait<'a> {
-    /// End of the wait: of the call where it waited for a message, else the event that satisfied the need.
+    /// End of the wait: the end of the call if it waited for a message, else the event that satisfied the need.
     pub until: Ns,
     /// The need whose satisfaction ended the wait: the last, or the first for calls that complete some of their requests.
     pub last: &'a CallNeed,
@@ -67,7 +72,6 @@ pub struct CallWait<'a> {
 }
 
 impl<'a> EndedCall<'a> {
-    /// A call that needed `needs`.
     #[inline]
     pub fn new(thread: u32, step: &'a TimelineStep, time: TimeInterval, needs: &'a [CallNeed]) -> Self {
         let call = EndedCall { thread, step, time, needs, wait: None };
@@ -81,14 +85,12 @@ impl<'a> EndedCall<'a> {
         self.needs.iter().map(|need| need.by.at).max().unwrap_or(begin).clamp(begin, end)
     }
 
-    /// Returns the needs that the call waited for.
     #[inline]
     pub fn waited_for(&self) -> impl Iterator<Item = &'a CallNeed> + Clone {
         let first = self.wait.filter(|wait| wait.first_suffices).map(|wait| wait.last);
         self.waits().filter(move |need| first.is_none_or(|last| std::ptr::eq(*need, last)))
     }
 
-    /// Returns the needs that others satisfied during the wait.
     #[inline]
     fn waits(&self) -> impl Iterator<Item = &'a CallNeed> + Clone {
         let (begin, thread) = (self.time.begin, self.thread);
@@ -99,13 +101,12 @@ impl<'a> EndedCall<'a> {
     fn find_wait(&self) -> Option<CallWait<'a>> {
         let first_suffices = Operation::completes(self.step.operation) == CompletionEffect::Some;
         if first_suffices && self.needs.iter().any(|need| need.by.at <= self.time.begin) {
-            // One of those that it completed was there already.
+            // One of the completed requests was complete already.
             return None;
         }
-        let last = match first_suffices {
-            true => self.waits().min_by_key(|need| need.by.at)?,
-            false => self.waits().max_by_key(|need| need.by.at)?,
-        };
+        let waits = self.waits();
+        let last =
+            if first_suffices { waits.min_by_key(|need| need.by.at)? } else { waits.max_by_key(|need| need.by.at)? };
         let until = if last.delay.is_some() { self.time.end } else { last.by.at.min(self.time.end) };
         Some(CallWait { until, last, first_suffices })
     }

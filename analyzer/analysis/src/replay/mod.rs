@@ -14,15 +14,13 @@
 //!
 //! A call cannot end before its needs were satisfied: a message was sent, all members have entered. If the clocks of two nodes contradict
 //! that, the end of the call is moved to a later time, and the thread's next events with it, until the time in its next calls has absorbed the
-//! delay. Memory grows with ranks and with messages in transit, not with events: histories have a limited length. What is known of thousands of
-//! ranks does not fit into the caches of a processor, so the engine has that of the next ranks fetched while it follows one (fetch.rs).
+//! delay. Memory grows with ranks and with messages in transit, not with events: histories have a limited length.
 
-pub mod blocking;
+pub(crate) mod blocking;
 mod comm_members;
 pub(crate) mod consistent_cut;
 mod ended_call;
 mod engine;
-mod fetch;
 mod matching;
 mod observer;
 mod scope;
@@ -30,7 +28,7 @@ pub(crate) mod segment_result;
 pub(crate) mod segments;
 mod sinks;
 mod thread;
-pub mod timeline;
+pub(crate) mod timeline;
 pub mod what_if;
 
 pub use segments::{ReplayOptions, SurveyedRun, follow, follow_in_order};

@@ -11,24 +11,24 @@ use crate::replay::timeline::CallFacts;
 
 /// Receives what threads do, in the order in which they are followed.
 pub trait ReplayObserver: Send {
-    /// A thread did one thing for some time. Of a thread these come in the order of time.
+    /// Called for each interval of a thread's time, in chronological order for each thread.
     fn on_interval(&mut self, state: &StateInterval);
 
-    /// A thread ran a parallel region with a team, in the computation that was reported last. Of a thread these come in the order of time.
+    /// Called when a thread ran a parallel region with a team, in the computation that was reported last; in chronological order for each thread.
     fn on_team(&mut self, _team: &TeamInterval) {}
 
-    /// A thread of the team that was reported last ran the region's function. Comes for each of them that was recorded by itself.
+    /// Called for each separately recorded thread of the team that was reported last, which ran the region's function.
     fn on_team_thread(&mut self, _thread: &TeamThreadInterval) {}
 
-    /// A message has arrived, in the call that was reported last.
+    /// Called when a message has arrived, in the call that was reported last.
     fn on_message(&mut self, message: &MatchedMessage);
 
-    /// A request of a send is over, or that of a receive which was cancelled, in the call that was reported last.
+    /// Called when the request of a send, or of a cancelled receive, is over, in the call that was reported last.
     fn on_request_end(&mut self, _ended: &EndedRequest) {}
 }
 
-/// An observer that needs not see all of a run in the order of time: each segment is shown to a fork of it, on another core or in another process,
-/// and the observations of the forks are merged.
+/// An observer that need not see all of a run in chronological order: each segment is shown to a fork of it, on another core or in another
+/// process, and the observations of the forks are merged.
 pub trait SegmentObserver: ReplayObserver + Sync + Sized {
     /// The observations of one or more consecutive segments.
     type Observations: Encode + Decode<()> + Send;
@@ -36,7 +36,7 @@ pub trait SegmentObserver: ReplayObserver + Sync + Sized {
     /// Creates an observer with the same settings and no observations.
     fn fork(&self) -> Self;
 
-    /// Adds what a fork observed in the segments that follow those of this observer. It has then seen what one observer of all of them would have.
+    /// Adds the observations of a fork in the segments that follow. The result is the same as if one observer had seen all segments.
     fn merge(&mut self, later: Self::Observations);
 
     /// Returns the observations, for [`SegmentObserver::merge`] of another fork or of the observer of the whole run.
@@ -70,7 +70,7 @@ impl<W: ReplayObserver + ?Sized> ReplayObserver for &mut W {
 pub struct StateInterval {
     /// The thread.
     pub thread: ReplayedThread,
-    /// From when until when.
+    /// Time of the interval.
     pub interval: TimeInterval,
     /// The state and its region.
     pub kind: RegionState,
@@ -85,13 +85,13 @@ pub struct StateInterval {
 }
 
 impl StateInterval {
-    /// The part of it, from its begin, in which the thread only waits; empty where it does not.
+    /// Returns the part of the interval, from its begin, in which the thread only waits; empty if it does not wait.
     pub fn waiting(&self) -> TimeInterval {
         let TimeInterval { begin, end } = self.interval;
         TimeInterval::new(begin, self.wait.map_or(begin, |wait| wait.until.clamp(begin, end)))
     }
 
-    /// The part of it, to its end, in which the thread waits for no other rank: in a call, the time of MPI and of the network.
+    /// Returns the part of the interval, to its end, in which the thread waits for no other rank: in a call, the time of MPI and of the network.
     pub fn transfer(&self) -> TimeInterval {
         let TimeInterval { begin, end } = self.interval;
         TimeInterval::new(self.wait.map_or(begin, |wait| wait.awaited.clamp(begin, end)), end)
@@ -103,7 +103,7 @@ impl StateInterval {
 pub struct TeamInterval {
     /// The thread.
     pub thread: ReplayedThread,
-    /// From when until when.
+    /// Time of the interval.
     pub interval: TimeInterval,
     /// The region of the program that it is in.
     pub region: RegionIdx,
@@ -122,7 +122,7 @@ pub struct TeamThreadInterval {
     pub starter: ReplayedThread,
     /// Number of the thread in the team.
     pub number: u32,
-    /// From when until when.
+    /// Time of the interval.
     pub interval: TimeInterval,
     /// Index of the call site that stands for the region; NONE where that is not known.
     pub site: u32,
@@ -133,22 +133,22 @@ pub struct TeamThreadInterval {
 /// A wait at the begin of an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InitialWait {
-    /// Time at which the thing it waited for was done: until then it waited for another rank, after that for the message.
+    /// Time of the awaited event: until then the thread waited for another rank, after that for the message.
     pub awaited: Ns,
-    /// Until when.
+    /// End of the wait.
     pub until: Ns,
-    /// Why.
+    /// The wait state.
     pub state: WaitState,
-    /// World rank of who ended it last; `None`: nobody did.
+    /// World rank that ended it last, or `None`.
     pub by: Option<u32>,
 }
 
 /// A message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct MatchedMessage {
-    /// World rank of who sent it.
+    /// World rank of the sender.
     pub from: u32,
-    /// World rank of who received it.
+    /// World rank of the receiver.
     pub to: u32,
     /// The number of the sender's thread in its log, and of the receiver's.
     pub from_thread: u32,
@@ -174,10 +174,10 @@ pub struct MatchedMessage {
     pub request: u32,
 }
 
-/// A request that is over and is not that of a received message, which [`MatchedMessage`] has.
+/// A request that is over. The request of a received message is in [`MatchedMessage`] instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndedRequest {
-    /// World rank of who started and completed it.
+    /// World rank that started and completed it.
     pub rank: u32,
     /// The number of the thread that started it.
     pub started_thread: u32,

@@ -21,32 +21,23 @@ use crate::structure::survey::CallSurvey;
 pub struct ReplayScope {
     /// Begin of the first window.
     pub begin: Ns,
-    /// By place of the rank in the whole run's model: its window; `None`: it is not selected.
+    /// Window by index of the rank in the whole run's model, or `None` if it is not selected.
     windows: Vec<Option<TimeInterval>>,
-    /// By index of the region: whether calls in it count; `None`: all.
+    /// By index of the region: whether calls in it count. `None`: all count.
     regions: Option<Vec<bool>>,
     /// By index in the model of the whole run: the indices of regions and of ranks in the model of the part.
     region_of: Arc<[Option<RegionIdx>]>,
     rank_idx_of: Vec<Option<u32>>,
 }
 
-/// The window of a rank in a part of the run, and where the rank's own window begins.
-struct RankWindow {
-    begin: Ns,
-    end: Ns,
-    own_begin: Ns,
-}
-
-impl RankWindow {
-    /// Returns `None` if nothing is known of the rank's clock.
-    fn new(rank: &RankModel, survey: &CallSurvey, part: &RecordedRun) -> Option<RankWindow> {
-        let clock = survey.rank(rank.rank)?.clock.as_ref()?;
-        let (span, zero) = (part.span(rank.rank), rank.zero_ns());
-        let own_begin = (rank.begin_s * 1e9).round() as Ns;
-        let begin = if span.begin == 0 { own_begin } else { clock.nanoseconds(span.begin).saturating_sub(zero) };
-        let end = if span.end == u64::MAX { Ns::MAX } else { clock.nanoseconds(span.end).saturating_sub(zero) };
-        Some(RankWindow { begin, end, own_begin })
-    }
+/// Returns the window of a rank in a part of the run, and the begin of the rank's own window, or `None` if its clock is not known.
+fn find_window(rank: &RankModel, survey: &CallSurvey, part: &RecordedRun) -> Option<(TimeInterval, Ns)> {
+    let clock = survey.rank(rank.rank)?.clock.as_ref()?;
+    let (span, zero) = (part.span(rank.rank), rank.zero_ns());
+    let own_begin = (rank.begin_s * 1e9).round() as Ns;
+    let begin = if span.begin == 0 { own_begin } else { clock.nanoseconds(span.begin).saturating_sub(zero) };
+    let end = if span.end == u64::MAX { Ns::MAX } else { clock.nanoseconds(span.end).saturating_sub(zero) };
+    Some((TimeInterval::new(begin, end), own_begin))
 }
 
 impl ReplayScope {
@@ -61,8 +52,8 @@ impl ReplayScope {
         }
     }
 
-    /// The ranks of `model` and the time of `part`, which is a part of the run of which `all` and `survey` are; of `model`'s region,
-    /// where one is given.
+    /// Returns the scope of a part: the ranks of `model`, the time of `part`, and a region of `model`, if given. `all` and `survey` describe the
+    /// whole run.
     pub fn part(
         all: &Model,
         survey: &CallSurvey,
@@ -75,28 +66,24 @@ impl ReplayScope {
             .iter()
             .map(|rank| model.ranks.binary_search_by_key(&rank.rank, |one| one.rank).ok().map(|at| at as u32))
             .collect();
-        let windows: Vec<Option<RankWindow>> = all
-            .ranks
-            .iter()
-            .zip(&rank_idx_of)
-            .map(|(rank, place)| place.and_then(|_| RankWindow::new(rank, survey, part)))
-            .collect();
-        let begin = windows.iter().flatten().map(|window| window.begin.max(window.own_begin)).min().unwrap_or(0);
+        let ranks = all.ranks.iter().zip(&rank_idx_of);
+        let windows: Vec<Option<(TimeInterval, Ns)>> =
+            ranks.map(|(rank, idx)| idx.and_then(|_| find_window(rank, survey, part))).collect();
+        let begins = windows.iter().flatten().map(|(window, own_begin)| window.begin.max(*own_begin));
+        let begin = begins.min().unwrap_or(0);
+        let windows = windows.into_iter().map(|window| {
+            window.map(|(window, own_begin)| {
+                // A window that is not cut begins with the first rank's: a rank that begins later waits.
+                let is_cut = window.begin != own_begin;
+                TimeInterval::new(if is_cut { window.begin.max(begin) } else { begin }, window.end)
+            })
+        });
         let index: BTreeMap<&str, RegionIdx> = model.regions.iter().map(|one| one.path.as_str()).zip(0..).collect();
         let region_of: Arc<[Option<RegionIdx>]> =
             all.regions.iter().map(|one| index.get(one.path.as_str()).copied()).collect();
         ReplayScope {
             begin,
-            windows: windows
-                .into_iter()
-                .map(|window| {
-                    window.map(|window| {
-                        // Where it is not cut a window begins with that of the first rank: a rank that begins later waits.
-                        let is_cut = window.begin != window.own_begin;
-                        TimeInterval::new(if is_cut { window.begin.max(begin) } else { begin }, window.end)
-                    })
-                })
-                .collect(),
+            windows: windows.collect(),
             regions: region.map(|region| {
                 region_of.iter().map(|inner| inner.is_some_and(|one| model.chain(one).contains(&region))).collect()
             }),
@@ -110,9 +97,13 @@ impl ReplayScope {
         time - self.begin
     }
 
-    /// The window of a rank; of one that is not selected, from the first begin on.
+    fn selected_window(&self, rank_idx: u32) -> Option<TimeInterval> {
+        self.windows.get(rank_idx as usize).copied().flatten()
+    }
+
+    /// Returns the window of a rank. The window of a rank that is not selected begins at the first begin.
     pub fn rank_window(&self, rank_idx: u32) -> TimeInterval {
-        self.windows.get(rank_idx as usize).copied().flatten().unwrap_or(TimeInterval::new(self.begin, Ns::MAX))
+        self.selected_window(rank_idx).unwrap_or(TimeInterval::new(self.begin, Ns::MAX))
     }
 
     /// Returns whether it is all of the run.
@@ -128,34 +119,32 @@ impl ReplayScope {
 
     /// Returns whether a rank is selected.
     pub fn has(&self, rank_idx: u32) -> bool {
-        self.windows.get(rank_idx as usize).is_some_and(Option::is_some)
+        self.selected_window(rank_idx).is_some()
     }
 
-    /// Nanoseconds of `time` that count, of a rank's wait of a kind, in a call or (`in_call` is false) outside of its time in MPI.
+    /// Returns the nanoseconds of a rank's wait that count. The wait of a kind is in a call or (`in_call` is false) outside of its time in MPI.
     pub fn counts(&self, rank_idx: u32, kind: RegionState, in_call: bool, time: TimeInterval) -> Ns {
         let is_there = match &self.regions {
             Some(regions) => in_call && regions.get(kind.region() as usize) == Some(&true),
             None => true,
         };
-        let Some(window) = self.windows.get(rank_idx as usize).copied().flatten().filter(|_| is_there) else {
-            return 0;
-        };
-        time.within(window).ns().max(0)
-    }
-
-    /// Nanoseconds of a rank's wait that lie in its window, whatever the region; 0 unless a region is selected.
-    pub fn counts_in_any_region(&self, rank_idx: u32, time: TimeInterval) -> Ns {
-        let window = self.windows.get(rank_idx as usize).copied().flatten().filter(|_| self.regions.is_some());
+        let window = self.selected_window(rank_idx).filter(|_| is_there);
         window.map_or(0, |window| time.within(window).ns().max(0))
     }
 
-    /// A condition of the part's model as one of the whole run's.
+    /// Returns the nanoseconds of a rank's wait that lie in its window, whatever the region; 0 unless a region is selected.
+    pub fn counts_in_any_region(&self, rank_idx: u32, time: TimeInterval) -> Ns {
+        let window = self.selected_window(rank_idx).filter(|_| self.regions.is_some());
+        window.map_or(0, |window| time.within(window).ns().max(0))
+    }
+
+    /// Converts a condition of the part's model to the whole run's.
     pub fn condition<'a>(&self, condition: ScenarioConditions<'a>) -> ScenarioConditions<'a> {
         condition.in_whole(&self.region_of, &self.rank_idx_of)
     }
 }
 
-/// Reports to another observer what lies in a part, in the terms of the part's model: cut at the ends of windows, in time since the first begin.
+/// Reports the events in a part to another observer, in the terms of the part's model: cut at the ends of windows, in time since the first begin.
 pub struct ScopeObserver<'a, W> {
     scope: &'a ReplayScope,
     observer: W,
@@ -180,7 +169,7 @@ impl<'a, W: ReplayObserver> ScopeObserver<'a, W> {
         let TimeInterval { begin, end } = state.interval.within(self.scope.rank_window(state.thread.rank_idx));
         let wait = state.wait.filter(|wait| wait.until > begin);
         let region = self.scope.region_of.get(state.kind.region() as usize).copied().flatten();
-        // A call that has no length lies in the part where its time does.
+        // A call without length lies in the part if its time does.
         let lies_in = begin < end || begin == end && state.interval.is_empty();
         lies_in.then(|| StateInterval {
             thread: ReplayedThread { rank_idx, ..state.thread },
@@ -197,10 +186,12 @@ impl<'a, W: ReplayObserver> ScopeObserver<'a, W> {
 }
 
 impl<W> ScopeObserver<'_, W> {
-    /// The part of a thread's interval that lies in the scope, by the scope's time.
-    fn within_scope(&self, interval: TimeInterval, thread: ReplayedThread) -> TimeInterval {
+    /// Returns a thread, and its interval, in the terms of the scope, or `None` if no part of it, or of the last interval, lies in the scope.
+    fn in_scope(&self, thread: ReplayedThread, interval: TimeInterval) -> Option<(ReplayedThread, TimeInterval)> {
+        let rank_idx = self.scope.rank_idx_of.get(thread.rank_idx as usize).copied().flatten()?;
         let within = interval.within(self.scope.rank_window(thread.rank_idx));
-        TimeInterval::new(within.begin - self.scope.begin, within.end - self.scope.begin)
+        let interval = TimeInterval::new(self.scope.since_begin(within.begin), self.scope.since_begin(within.end));
+        (self.inside && !interval.is_empty()).then_some((ReplayedThread { rank_idx, ..thread }, interval))
     }
 }
 
@@ -214,28 +205,16 @@ impl<W: ReplayObserver> ReplayObserver for ScopeObserver<'_, W> {
     }
 
     fn on_team(&mut self, team: &TeamInterval) {
-        if self.inside
-            && let Some(rank_idx) = self.scope.rank_idx_of.get(team.thread.rank_idx as usize).copied().flatten()
-        {
+        if let Some((thread, interval)) = self.in_scope(team.thread, team.interval) {
             let region = self.scope.region_of.get(team.region as usize).copied().flatten().unwrap_or(0);
-            let interval = self.within_scope(team.interval, team.thread);
-            if !interval.is_empty() {
-                let thread = ReplayedThread { rank_idx, ..team.thread };
-                self.observer.on_team(&TeamInterval { thread, interval, region, ..*team });
-            }
+            self.observer.on_team(&TeamInterval { thread, interval, region, ..*team });
         }
     }
 
     fn on_team_thread(&mut self, one: &TeamThreadInterval) {
-        if self.inside
-            && let Some(rank_idx) = self.scope.rank_idx_of.get(one.starter.rank_idx as usize).copied().flatten()
-        {
-            let interval = self.within_scope(one.interval, one.starter);
-            if !interval.is_empty() {
-                let starter = ReplayedThread { rank_idx, ..one.starter };
-                let useful = one.useful.min(interval.end - interval.begin);
-                self.observer.on_team_thread(&TeamThreadInterval { starter, interval, useful, ..*one });
-            }
+        if let Some((starter, interval)) = self.in_scope(one.starter, one.interval) {
+            let useful = one.useful.min(interval.ns());
+            self.observer.on_team_thread(&TeamThreadInterval { starter, interval, useful, ..*one });
         }
     }
 

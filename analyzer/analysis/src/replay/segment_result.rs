@@ -14,17 +14,13 @@ use crate::replay::matching::OnDemand;
 /// The results from one cut, or the begin of the run, to the next cut, or the end of the run.
 #[derive(Encode, Decode)]
 pub struct SegmentResult {
-    /// Waits and the critical path.
     pub explained: ExplainedWaits,
     /// Predicted time of each scenario, in nanoseconds.
     pub scenario_times: Vec<ExactNs>,
-    /// Unmatched operations and corrections.
     pub counts: ReplayCounts,
-    /// Work that was handed out on demand.
     pub on_demand: OnDemand,
     /// The threads, by number; empty unless the run ends here.
     pub threads: Vec<ReplayedThread>,
-    /// Number of segments.
     pub segments: usize,
     /// Nanoseconds from the begin of the run to its end; 0 unless the run ends here.
     pub elapsed: Ns,
@@ -48,7 +44,26 @@ impl PartialResult for SegmentResult {
 }
 
 impl SegmentResult {
-    /// Converts the merged result of all segments into that of the run, with the scenarios that were replayed.
+    /// Returns the result of a segment that does not end the run. `counts` lacks the counts in `matched`.
+    pub fn new(
+        explained: ExplainedWaits,
+        scenario_ns: Vec<f64>,
+        counts: ReplayCounts,
+        matched: (ReplayCounts, OnDemand),
+    ) -> SegmentResult {
+        let (matched_counts, on_demand) = matched;
+        SegmentResult {
+            explained,
+            scenario_times: scenario_ns.into_iter().map(ExactNs::from_f64).collect(),
+            counts: counts.merge(matched_counts),
+            on_demand,
+            threads: Vec::new(),
+            segments: 1,
+            elapsed: 0,
+        }
+    }
+
+    /// Converts the merged result of all segments into the run's, with the replayed scenarios.
     pub fn of_run(self, model: &Model, scenarios: Vec<WhatIfScenario>) -> ReplayResults {
         let SegmentResult { explained, scenario_times, counts, on_demand, segments, threads, elapsed } = self;
         let ExplainedWaits { waits, paths, delays, kept } = explained;

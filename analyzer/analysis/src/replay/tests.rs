@@ -7,17 +7,13 @@ use lbprof_simulator::scenario::{RankScript, Scenario};
 
 use proptest::prelude::*;
 
+use super::segments::tests::SurveyedTestRun;
 use super::timeline::{RankSteps, RegionLookup, RegionTable, RunClock, RunIds};
-use super::{ReplayOptions, ReplayScope, SurveyedRun, follow};
+use super::{ReplayOptions, ReplayScope, follow};
 use crate::metrics::statistics::StatisticsObserver;
 use crate::model::RegionIdx;
 use crate::model::replay_results::ReplayResults;
-use crate::profile::{GatherInput, gather};
-use crate::read::open::RecordedRun;
-use crate::structure::sampled_code::SampledCode;
-use crate::structure::survey::survey;
-use crate::structure::symbols;
-use crate::structure::{self, CallPlacer, RunStructure};
+use crate::structure::CallPlacer;
 
 /// Intervals and causes from which on old ones are forgotten, and what may come in before that is looked at next: three of each step at most
 /// in two batches of 8,192 steps.
@@ -26,26 +22,10 @@ const ON_THE_WAY: usize = 3 * 2 * (1 << 13);
 
 /// A scenario, followed with little history.
 fn followed(scenario: Scenario) -> ReplayResults {
-    let dir = tempfile::tempdir().unwrap();
-    scenario.write(dir.path()).unwrap();
-    let run = RecordedRun::open(Some(dir.path())).unwrap();
-    let survey = survey(&run, &|_| ());
-    let names = symbols::unnamed(&survey.sites);
-    let structure = RunStructure::find(
-        &run,
-        &survey,
-        &names,
-        &structure::StructureOptions { detect: false, ..structure::StructureOptions::default() },
-    );
-    let code = SampledCode::default();
-    let input = GatherInput { survey: &survey, structure: &structure, code: &code, most_iterations: usize::MAX };
-    let model = gather(&run, input, &|_| ());
-    let (scope, surveyed) = (
-        ReplayScope::whole_run(&model),
-        SurveyedRun { run: &run, survey: &survey, structure: &structure, model: &model },
-    );
+    let known = SurveyedTestRun::new(|dir| scenario.write(dir).unwrap(), false);
+    let scope = ReplayScope::whole_run(&known.model);
     let options = ReplayOptions { most_kept: MOST, ..ReplayOptions::new(&scope) };
-    follow(surveyed, options, None::<&mut StatisticsObserver>, &|_| ())
+    follow(known.surveyed(), options, None::<&mut StatisticsObserver>, &|_| ())
 }
 
 /// Computes and meets the other rank, so often that a thread's history would be long; rank 0 waits each time.
@@ -112,31 +92,24 @@ type Times = BTreeMap<(RegionIdx, Option<Activity>), i64>;
 
 /// Those that the profile of rank 0 has, and those that its steps have.
 fn times_by_both(scenario: Scenario, detect: bool) -> (Times, Times) {
-    let dir = tempfile::tempdir().unwrap();
-    scenario.write(dir.path()).unwrap();
-    let run = RecordedRun::open(Some(dir.path())).unwrap();
-    let survey = survey(&run, &|_| ());
-    let wanted = structure::StructureOptions { detect, ..structure::StructureOptions::default() };
-    let structure = RunStructure::find(&run, &survey, &symbols::unnamed(&survey.sites), &wanted);
-    let code = SampledCode::default();
-    let input = GatherInput { survey: &survey, structure: &structure, code: &code, most_iterations: usize::MAX };
-    let model = gather(&run, input, &|_| ());
+    let SurveyedTestRun { run, survey, structure, model, .. } =
+        &SurveyedTestRun::new(|dir| scenario.write(dir).unwrap(), detect);
     let rank = &model.ranks[0];
     let mut profile: Times = Times::new();
     for &((region, activity), cell) in &rank.cells {
         *profile.entry((region, Some(activity))).or_default() += (cell.seconds * 1e9).round() as i64;
     }
 
-    let regions = RegionTable::new(&model);
+    let regions = RegionTable::new(model);
     let ids = RunIds {
         communicators: &model.communicators,
-        places: RegionLookup::new(&survey.sites, &structure, &regions),
+        places: RegionLookup { sites: &survey.sites, structure, regions: &regions },
         ranks: &[0, 1],
         facts: true,
     };
     let surveyed = survey.rank(0).unwrap();
     let clock = RunClock { clock: surveyed.clock.clone().unwrap(), zero: rank.zero_ns() };
-    let placer = CallPlacer::new(&structure, &survey.sites, 0);
+    let placer = CallPlacer::new(structure, &survey.sites, 0);
     let mut log = RankSteps::new(ids, run.log(&run.headers[0]).unwrap(), surveyed, clock, placer);
     let (mut steps, mut now) = (Times::new(), 0);
     while let Some(batch) = log.next_batch() {

@@ -58,7 +58,7 @@ fn programs(base: &ComparisonSide, new: &ComparisonSide) -> Option<String> {
 }
 
 fn mixed(name: &str, side: &ComparisonSide) -> Option<String> {
-    let Some(NamedRun { run: first, .. }) = side.runs.first() else { return None };
+    let NamedRun { run: first, .. } = side.runs.first()?;
     let properties: [(&str, PairTest); 3] = [
         ("parameters", |first, other| format!("{:?}", first.params) != format!("{:?}", other.params)),
         ("number of ranks", |first, other| first.n_ranks != other.n_ranks),

@@ -14,6 +14,14 @@ use crate::model::{RankModel, RegionIdx};
 
 pub(super) type ComputedTimes = BTreeMap<usize, f64>;
 
+/// A rank's computation in a region, inner ones excluded.
+struct RegionComputation {
+    region: RegionIdx,
+    seconds: f64,
+    /// Seconds by state, if they are known.
+    states: Option<[f64; CoreState::COUNT]>,
+}
+
 impl CodeTreeBuilder<'_> {
     /// Adds the time of a rank's first thread.
     pub fn add_rank(&mut self, rank: &RankModel) {
@@ -38,7 +46,7 @@ impl CodeTreeBuilder<'_> {
         let mut computed = ComputedTimes::new();
         for (region, seconds) in computation {
             let states = by_state.as_ref().map(|times| times.in_region(Some(region)).seconds);
-            self.add_computation(rank, region, seconds, states, is_compared, &mut computed);
+            self.add_computation(rank, is_compared, &RegionComputation { region, seconds, states }, &mut computed);
         }
         // The recorder's own time is above.
         for &(key, cell) in rank.sites.iter().filter(|(key, _)| key.activity != Activity::Recorder) {
@@ -55,10 +63,8 @@ impl CodeTreeBuilder<'_> {
     fn add_computation(
         &mut self,
         rank: &RankModel,
-        region: RegionIdx,
-        seconds: f64,
-        states: Option<[f64; CoreState::COUNT]>,
         is_compared: bool,
+        &RegionComputation { region, seconds, states }: &RegionComputation,
         computed: &mut ComputedTimes,
     ) {
         let around = self.of_region(region);

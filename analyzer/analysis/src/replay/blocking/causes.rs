@@ -15,31 +15,24 @@ use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
 use lbprof_thresholds::replay::MIN_CAUSE_OF_WAIT;
 
-/// Most causes that are kept of one wait, and the smallest share of it that is kept. What smaller ones caused is shared out among those
-/// that are kept.
+/// Maximum number of causes that are kept of one wait. The parts of smaller causes are shared out among them.
 const MOST_CAUSES: usize = 24;
 
 /// A thread that ended a wait, and how it did.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DelaySource {
-    /// The thread that ended the wait, and when it satisfied the need.
     pub by: EndedBy,
-    /// The last time at which both were synchronised.
     pub since: Ns,
-    /// The part of the wait that it answers for, 0..=1; the parts of all who end it add up to 1.
+    /// Fraction of the wait attributed to this thread. All fractions add up to 1.
     pub share: f64,
     /// The state after that, until the wait is over: a message's delay.
     pub delay: Option<RegionState>,
 }
 
-/// A wait of a thread, and what all threads did.
 #[derive(Clone, Copy)]
 pub struct ThreadWait<'a> {
-    /// The histories of all threads, by number.
     pub histories: &'a [ThreadHistory],
-    /// The waiting thread.
     pub thread: u32,
-    /// From when until when.
     pub time: TimeInterval,
 }
 
@@ -50,19 +43,23 @@ pub struct CauseFinder {
     /// Nanoseconds of the wait that were caused, indexed by the number of the thread's state; all 0 between waits.
     caused: Vec<f64>,
     found: Vec<StateDuration>,
-    /// Parts of the wait caused by the ending thread's own computation, where they are asked for.
+    /// Parts of the wait caused by the ending thread's own computation, if wanted.
     own: Vec<OwnCause>,
-    /// True if they are.
-    pub wants_own: bool,
+    wants_own: bool,
 }
 
 impl CauseFinder {
-    /// The parts of the last wait caused by the ending thread's own computation.
+    /// Creates a finder, which keeps the ending thread's own causes if `wants_own`.
+    pub fn new(wants_own: bool) -> Self {
+        CauseFinder { wants_own, ..CauseFinder::default() }
+    }
+
+    /// Returns the parts of the last wait caused by the ending thread's own computation.
     pub fn own_causes(&self) -> &[OwnCause] {
         &self.own
     }
 
-    /// The causes of a wait, the largest first; their sum is its length.
+    /// Returns the causes of a wait, the largest first; their sum is its length.
     ///
     /// Time that the same thread spent in the same kind cancels first, as where both waited for it; then what each of both did
     /// itself, kind by kind, and where the other computed as long as a third thread that it waited for; then what is left of a kind, on whatever
@@ -114,19 +111,16 @@ impl CauseFinder {
                 if self.wants_own && part.ns > 0.0 {
                     let (thread, kind) = states.get(part.state);
                     if thread == by.thread && kind.is_computation() {
-                        let waiting = states.find(wait.thread, kind).map(|state| ActivityInterval {
-                            thread: wait.thread,
-                            state,
-                            since,
-                            until: begin,
-                        });
                         let by = ActivityInterval { thread, state: part.state, since, until: at };
+                        let waiting = states.find(wait.thread, kind);
+                        let waiting =
+                            waiting.map(|state| ActivityInterval { thread: wait.thread, state, since, until: begin });
                         self.own.push(OwnCause { by, waiting, ns: part.ns });
                     }
                 }
             }
         } else {
-            // It is not known what that thread did in this time: the wait counts for what it did last.
+            // The states of that thread in this time are not known. Its last known state counts as the cause.
             let last = other.backwards(Ns::MIN, at).next().map(|past| past.state);
             let state = last.unwrap_or_else(|| states.intern(by.thread, RegionState::unknown(0)));
             self.caused.resize(states.entries().len(), 0.0);

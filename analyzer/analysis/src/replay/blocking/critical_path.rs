@@ -10,45 +10,32 @@
 //!
 //! Histories have a limited length. From time to time, the paths up to a time are therefore summed up, one for each thread.
 
-use std::sync::Arc;
-
 use rustc_hash::FxHashMap;
 
 use super::{ThreadHistory, ThreadState, ThreadStates};
 use crate::model::region_state::{Ns, RegionState};
-use crate::model::replay_results::CriticalPathEntry;
 
 /// Nanoseconds on a path, by thread and kind.
 type PathSums = FxHashMap<(u32, RegionState), f64>;
 
-/// Paths that are kept for others to join.
+/// Maximum number of paths that are kept for others to join.
 const MOST_TRAILS: usize = 4;
 
-/// Changes to another thread that are kept of each.
+/// Maximum number of changes to another thread that are kept of each.
 const MOST_JOINTS: usize = 1 << 10;
 
 /// A path that others may join: those to the same time mostly have all but their last part in common.
 #[derive(Default)]
 struct PathTrail {
     sums: PathSums,
-    /// The thread with which it begins.
     origin: u32,
     /// The amounts added to the sums, if noted.
     parts: Vec<((u32, RegionState), f64)>,
-    /// With which thread it goes on, and when, after how many of the parts.
+    /// The threads on which it continues, and when, each after a number of parts.
     joints: Vec<((u32, Ns), usize)>,
 }
 
 impl PathTrail {
-    /// Notes a part, while there are not too many joints.
-    #[inline]
-    fn pass(&mut self, key: (u32, RegionState), ns: f64) {
-        if self.joints.len() < MOST_JOINTS {
-            self.parts.push((key, ns));
-        }
-    }
-
-    /// Notes where it goes on.
     #[inline]
     fn change(&mut self, joint: (u32, Ns)) {
         if self.joints.len() < MOST_JOINTS {
@@ -56,13 +43,26 @@ impl PathTrail {
         }
     }
 
-    /// Adds to sums what comes after the first `n` parts. All are whole nanoseconds, so nothing is left of what is added and taken away.
+    /// Adds the parts after the first `n` to sums. All are whole nanoseconds, so that adding and subtracting is exact.
     fn add_rest(&self, n: usize, sums: &mut PathSums) {
-        for (&key, &ns) in self.sums.iter() {
-            *sums.entry(key).or_default() += ns;
-        }
-        for &(key, ns) in self.parts[..n].iter() {
+        add_all(sums, &self.sums);
+        for &(key, ns) in &self.parts[..n] {
             *sums.entry(key).or_default() -= ns;
+        }
+    }
+}
+
+struct TracedPath {
+    sums: PathSums,
+    trail: Option<PathTrail>,
+}
+
+impl TracedPath {
+    /// Adds a part to the trail, if that has not too many joints.
+    #[inline]
+    fn pass(&mut self, key: (u32, RegionState), ns: f64) {
+        if let Some(trail) = self.trail.as_mut().filter(|trail| trail.joints.len() < MOST_JOINTS) {
+            trail.parts.push((key, ns));
         }
     }
 }
@@ -70,56 +70,44 @@ impl PathTrail {
 /// Buffers for the sums of paths; but for the trails it is empty between them.
 #[derive(Default)]
 struct PathBuffers {
-    /// Nanoseconds by number of what is done, and what of it is on the path.
+    /// Nanoseconds by number of the state, and the states on the path.
     spent: Vec<f64>,
     on_path: Vec<ThreadState>,
     /// Progress backwards in the history of each thread, and the threads that have any.
     reach: Vec<usize>,
     visited: Vec<u32>,
     trails: Vec<PathTrail>,
-    /// Points where trails continue: which, and after how many of its parts.
+    /// Joints of trails: the trail, and the number of its parts before the joint.
     joints: FxHashMap<(u32, Ns), (usize, usize)>,
 }
 
-/// The paths to the begin of all histories.
 #[derive(Debug, Default)]
 pub struct CriticalPathFinder {
-    /// Begin of the paths.
     from: Ns,
     /// By thread; a thread that is not here has none.
-    until_begin: Vec<Arc<PathSums>>,
+    until_begin: Vec<PathSums>,
     /// By thread, as far as paths were summed up: the thread with which its path begins.
     origins: Vec<u32>,
 }
 
 impl CriticalPathFinder {
-    /// No paths yet; all begin at `from`.
     pub fn new(from: Ns) -> Self {
         CriticalPathFinder { from, ..CriticalPathFinder::default() }
     }
 
-    /// The path to what a thread does at a time, in no order, each thread and kind once; and the thread with which it begins.
-    pub fn to(
-        &self,
-        states: &ThreadStates,
-        histories: &[ThreadHistory],
-        thread: u32,
-        time: Ns,
-    ) -> (Vec<CriticalPathEntry>, u32) {
-        let (sums, origin) = self.sums(&mut PathBuffers::default(), states, histories, (thread, time));
-        let parts = sums.into_iter().map(|((thread, kind), ns)| CriticalPathEntry { thread, kind, ns });
-        let mut parts: Vec<CriticalPathEntry> = parts.filter(|part| part.ns > 0.0).collect();
-        parts.sort_by_key(|part| (part.thread, part.kind));
-        (parts, origin)
+    /// Returns the path to a thread at a time, and the thread with which the path begins.
+    pub fn to(&self, states: &ThreadStates, histories: &[ThreadHistory], thread: u32, time: Ns) -> (PathSums, u32) {
+        let (mut sums, origin) = self.sums(&mut PathBuffers::default(), states, histories, (thread, time));
+        sums.retain(|_, ns| *ns > 0.0);
+        (sums, origin)
     }
 
     /// Sums up the paths to `time`, so that what is before it can be forgotten.
     pub fn sum_up(&mut self, states: &ThreadStates, histories: &[ThreadHistory], time: Ns) {
         let mut room = PathBuffers::default();
         let threads = 0..histories.len() as u32;
-        let (sums, origins) = threads.map(|thread| self.sums(&mut room, states, histories, (thread, time))).unzip();
-        let sums: Vec<PathSums> = sums;
-        (self.until_begin, self.origins) = (sums.into_iter().map(Arc::new).collect(), origins);
+        (self.until_begin, self.origins) =
+            threads.map(|thread| self.sums(&mut room, states, histories, (thread, time))).unzip();
     }
 
     fn sums(
@@ -129,84 +117,100 @@ impl CriticalPathFinder {
         histories: &[ThreadHistory],
         to: (u32, Ns),
     ) -> (PathSums, u32) {
-        let mut sums = PathSums::default();
         room.spent.resize(states.entries().len(), 0.0);
         room.reach.resize(histories.len(), usize::MAX);
+        let trail = (room.trails.len() < MOST_TRAILS).then(PathTrail::default);
+        let mut path = TracedPath { sums: PathSums::default(), trail };
         let (mut thread, mut time) = to;
         let mut origin = None;
-        let mut trail = (room.trails.len() < MOST_TRAILS).then(PathTrail::default);
         // A wait in a collective ends when the last one enters, so the path may change over without going back in time; damaged clocks
         // may let threads wait for each other in a circle.
         let mut changes_at_once = 0;
-        'thread: while let Some(history) = histories.get(thread as usize) {
-            let reach = &mut room.reach[thread as usize];
-            if *reach == usize::MAX {
-                room.visited.push(thread);
-            }
-            *reach = history.count_through(*reach, time);
-            for past in history.first_intervals(*reach, self.from, time) {
-                let by = past.wait.and_then(|(by, _)| by).filter(|by| by.thread != thread && by.at <= past.end);
-                match by {
-                    Some(by)
-                        if (by.at >= past.begin || past.end - past.begin == past.whole)
-                            && (by.at < time || changes_at_once < histories.len()) =>
-                    {
-                        let begin = histories.get(by.thread as usize).map_or(Ns::MIN, ThreadHistory::begin);
-                        let at = by.at.max(begin).max(self.from).min(past.end);
-                        // From the send to the end of the wait the message was in transit.
-                        if at < past.end {
-                            let key = (by.thread, RegionState::delay(states.get(past.state).1.region()));
-                            *sums.entry(key).or_default() += (past.end - at) as f64;
-                            for trail in trail.iter_mut() {
-                                trail.pass(key, (past.end - at) as f64);
-                            }
-                        }
-                        if let Some(&(joined, n)) = room.joints.get(&(by.thread, at)) {
-                            room.trails[joined].add_rest(n, &mut sums);
-                            origin = Some(room.trails[joined].origin);
-                            trail = None;
-                            break 'thread;
-                        }
-                        for trail in trail.iter_mut() {
-                            trail.change((by.thread, at));
-                        }
-                        changes_at_once = if at < time { 0 } else { changes_at_once + 1 };
-                        (thread, time) = (by.thread, at);
-                        continue 'thread;
-                    }
-                    _ => {
-                        let (spent, ns) = (&mut room.spent[past.state.index()], (past.end - past.begin) as f64);
-                        if *spent == 0.0 {
-                            room.on_path.push(past.state);
-                        }
-                        *spent += ns;
-                        for trail in trail.iter_mut() {
-                            trail.pass(states.get(past.state), ns);
-                        }
-                    }
+        while (thread as usize) < histories.len() {
+            let may_stay = changes_at_once < histories.len();
+            let Some((by, at)) = self.trace_thread(room, states, histories, (thread, time), may_stay, &mut path) else {
+                if let Some(before) = self.until_begin.get(thread as usize) {
+                    add_all(&mut path.sums, before);
+                    origin = self.origins.get(thread as usize).copied();
                 }
+                break;
+            };
+            if let Some(&(joined, n)) = room.joints.get(&(by, at)) {
+                room.trails[joined].add_rest(n, &mut path.sums);
+                origin = Some(room.trails[joined].origin);
+                path.trail = None;
+                break;
             }
-            if let Some(before) = self.until_begin.get(thread as usize) {
-                for (&key, &ns) in before.iter() {
-                    *sums.entry(key).or_default() += ns;
-                }
-                origin = self.origins.get(thread as usize).copied();
+            if let Some(trail) = &mut path.trail {
+                trail.change((by, at));
             }
-            break;
+            changes_at_once = if at < time { 0 } else { changes_at_once + 1 };
+            (thread, time) = (by, at);
         }
         for state in room.on_path.drain(..) {
-            *sums.entry(states.get(state)).or_default() += std::mem::take(&mut room.spent[state.index()]);
+            *path.sums.entry(states.get(state)).or_default() += std::mem::take(&mut room.spent[state.index()]);
         }
         for thread in room.visited.drain(..) {
             room.reach[thread as usize] = usize::MAX;
         }
         let origin = origin.unwrap_or(thread);
-        if let Some(trail) = trail {
+        if let Some(trail) = path.trail {
             let joints = trail.joints.iter().map(|&(joint, n)| (joint, (room.trails.len(), n)));
             room.joints.extend(joints);
-            room.trails.push(PathTrail { sums: sums.clone(), origin, ..trail });
+            room.trails.push(PathTrail { sums: path.sums.clone(), origin, ..trail });
         }
-        (sums, origin)
+        (path.sums, origin)
+    }
+
+    /// Follows the path back on one thread from a time on. Returns the thread on which the path continues, and when, or `None` if it continues
+    /// on none. `may_stay`: the path may change to another thread at the same time.
+    fn trace_thread(
+        &self,
+        room: &mut PathBuffers,
+        states: &ThreadStates,
+        histories: &[ThreadHistory],
+        from: (u32, Ns),
+        may_stay: bool,
+        path: &mut TracedPath,
+    ) -> Option<(u32, Ns)> {
+        let (thread, time) = from;
+        let history = &histories[thread as usize];
+        let reach = &mut room.reach[thread as usize];
+        if *reach == usize::MAX {
+            room.visited.push(thread);
+        }
+        *reach = history.count_through(*reach, time);
+        for past in history.first_intervals(*reach, self.from, time) {
+            let by = past.wait.and_then(|(by, _)| by).filter(|by| {
+                (by.thread != thread && by.at <= past.end)
+                    && (by.at >= past.begin || past.end - past.begin == past.whole)
+                    && (by.at < time || may_stay)
+            });
+            if let Some(by) = by {
+                let begin = histories.get(by.thread as usize).map_or(Ns::MIN, ThreadHistory::begin);
+                let at = by.at.max(begin).max(self.from).min(past.end);
+                // From the send to the end of the wait the message was in transit.
+                if at < past.end {
+                    let key = (by.thread, RegionState::delay(states.get(past.state).1.region()));
+                    *path.sums.entry(key).or_default() += (past.end - at) as f64;
+                    path.pass(key, (past.end - at) as f64);
+                }
+                return Some((by.thread, at));
+            }
+            let (spent, ns) = (&mut room.spent[past.state.index()], (past.end - past.begin) as f64);
+            if *spent == 0.0 {
+                room.on_path.push(past.state);
+            }
+            *spent += ns;
+            path.pass(states.get(past.state), ns);
+        }
+        None
+    }
+}
+
+fn add_all(sums: &mut PathSums, more: &PathSums) {
+    for (&key, &ns) in more {
+        *sums.entry(key).or_default() += ns;
     }
 }
 
@@ -236,8 +240,8 @@ mod tests {
         last.spend(10, states.intern(1, computation(1)));
         let (path, origin) = CriticalPathFinder::default().to(&states, &[first, last], 0, 12);
         assert_eq!(origin, 1);
-        let found: Vec<_> = path.iter().map(|part| (part.thread, part.kind, part.ns)).collect();
-        assert_eq!(found, [(0, computation(2), 2.0), (1, computation(1), 10.0)]);
+        let expected = [((0, computation(2)), 2.0), ((1, computation(1)), 10.0)];
+        assert_eq!(path, PathSums::from_iter(expected));
     }
 
     #[test]
@@ -252,7 +256,7 @@ mod tests {
         };
         let histories = [waits_for(1), waits_for(0)];
         let (path, _) = CriticalPathFinder::default().to(&states, &histories, 0, 5);
-        assert_eq!(path.iter().map(|part| part.ns).sum::<f64>(), 5.0);
+        assert_eq!(path.values().sum::<f64>(), 5.0);
     }
 
     #[test]
@@ -281,14 +285,10 @@ mod tests {
             for (thread, joined) in (0..).zip(&together.until_begin) {
                 let (alone, origin) = CriticalPathFinder::default().to(&states, &histories, thread, time);
                 assert_eq!(together.origins[thread as usize], origin, "{thread} at {time}");
-                let joined: PathSums =
-                    joined.iter().filter(|&(_, &ns)| ns != 0.0).map(|(&key, &ns)| (key, ns)).collect();
-                assert_eq!(
-                    joined,
-                    alone.iter().map(|part| ((part.thread, part.kind), part.ns)).collect::<PathSums>(),
-                    "{thread} at {time}"
-                );
-                assert_eq!(alone.iter().map(|part| part.ns).sum::<f64>(), time as f64, "{thread} at {time}");
+                let mut joined = joined.clone();
+                joined.retain(|_, ns| *ns != 0.0);
+                assert_eq!(joined, alone, "{thread} at {time}");
+                assert_eq!(alone.values().sum::<f64>(), time as f64, "{thread} at {time}");
                 assert!(alone.len() > 4, "it leads over several ranks");
             }
         }

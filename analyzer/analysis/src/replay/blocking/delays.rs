@@ -39,48 +39,35 @@ pub struct TimedSample {
     pub ns: f64,
 }
 
-/// A thread's state between two instants.
 #[derive(Clone, Copy, Debug)]
 pub struct ActivityInterval {
-    /// The thread.
     pub thread: u32,
-    /// The state of the thread.
     pub state: ThreadState,
-    /// From when.
     pub since: Ns,
-    /// Until when.
     pub until: Ns,
 }
 
 /// A part of a wait that a thread caused by what it did itself.
 #[derive(Clone, Copy, Debug)]
 pub struct OwnCause {
-    /// The delaying interval.
     pub by: ActivityInterval,
-    /// The corresponding interval of the waiting thread, if any.
     pub waiting: Option<ActivityInterval>,
-    /// Nanoseconds of the wait.
     pub ns: f64,
 }
 
-/// The delay that a sample stands for.
-#[derive(Clone, Copy, Debug, Default)]
-struct SampledDelay {
+/// The delay that samples stand for.
+#[derive(Clone, Copy, Debug, Default, Encode, Decode)]
+struct SampledDelay<T> {
     samples: u64,
-    ns: f64,
-    squares: f64,
+    ns: T,
+    squares: T,
 }
 
-/// A sample that shares what is caused: the number of what is done, the place of the sample's rank, and its place there.
+/// A sample that shares a delay: the number of the delaying state, the index of the rank, and the index of the sample.
 type Sharing = (usize, u32, usize);
 
-/// A [`SampledDelay`] with exact sums, which can be merged in any order.
-#[derive(Clone, Copy, Debug, Default, Encode, Decode)]
-struct ExactSampledDelay {
-    samples: u64,
-    ns: ExactNs,
-    squares: ExactNs,
-}
+/// A delay with exact sums, which can be merged in any order.
+type ExactSampledDelay = SampledDelay<ExactNs>;
 
 impl AddAssign for ExactSampledDelay {
     fn add_assign(&mut self, ExactSampledDelay { samples, ns, squares }: ExactSampledDelay) {
@@ -99,7 +86,6 @@ pub struct DelaySums {
     own: BTreeMap<(u32, RegionState), ExactNs>,
 }
 
-/// Sums over waits.
 #[derive(Debug, Default)]
 pub struct DelayTotals {
     /// By place of the rank, in the order of time.
@@ -109,31 +95,25 @@ pub struct DelayTotals {
     /// The delay of each sample, over all waiting threads: one sample is one piece of luck, however many wait for it.
     shares: FxHashMap<Sharing, f64>,
     /// By number of what is done, and the line.
-    sums: FxHashMap<(usize, u32), SampledDelay>,
+    sums: FxHashMap<(usize, u32), SampledDelay<f64>>,
     /// By number of what is done: nanoseconds caused that have been shared out, or for which there were no samples.
     own: Vec<f64>,
 }
 
-/// Shares of samples that are kept apart; of more the errors are a little too small.
+/// Maximum number of shares that are kept apart. If there are more, the errors are a little too small.
 const MOST_SHARES: usize = 1 << 20;
 
 impl DelayTotals {
-    /// Of the ranks whose samples these are, by place.
+    /// Starts with the samples of the ranks' first threads, by rank.
     pub fn new(samples: Arc<Vec<Vec<TimedSample>>>) -> Self {
         DelayTotals { samples, ..DelayTotals::default() }
     }
 
-    /// Returns whether there are any samples.
-    pub fn is_any(&self) -> bool {
-        self.samples.iter().any(|samples| !samples.is_empty())
-    }
-
-    /// A further thread begins; `rank`: the place of the rank whose first it is.
+    /// Adds the next thread, and the index of the rank if it is its first thread.
     pub fn begin(&mut self, rank: Option<u32>) {
         self.ranks.push(rank);
     }
 
-    /// Adds `share` of a cause.
     pub fn add(&mut self, histories: &[ThreadHistory], cause: &OwnCause, share: f64) {
         let OwnCause { by, waiting, ns } = *cause;
         if self.samples_of(by.thread).is_empty() {
@@ -145,17 +125,14 @@ impl DelayTotals {
         }
         self.own[at] += ns * share;
         let waiting = waiting.filter(|one| !self.samples_of(one.thread).is_empty());
-        // Mostly there are none: then nothing is looked for.
-        if ![Some(by), waiting]
-            .iter()
-            .flatten()
-            .any(|one| !within(self.samples_of(one.thread), one.since, one.until).is_empty())
-        {
+        // Mostly there are no samples.
+        let mut both = [Some(by), waiting].into_iter().flatten();
+        if both.all(|one| within(self.samples_of(one.thread), one.since, one.until).is_empty()) {
             return;
         }
         let all_ns = known_ns(histories, &by);
         let more = all_ns - waiting.as_ref().map_or(0.0, |waiting| known_ns(histories, waiting));
-        // What others did in between may have cancelled in other ways: then little or nothing is left to divide by.
+        // The activities of others in between may have cancelled in other ways. Then little or nothing is left to divide by.
         let (waiting, more) = if more > MIN_DIFFERENCE_OF_CAUSE * ns { (waiting, more) } else { (None, all_ns) };
         for (one, sign) in [(Some(by), 1.0), (waiting, -1.0)] {
             let Some((one, rank)) = one.and_then(|one| Some((one, self.rank_of(one.thread)?))) else { continue };
@@ -172,7 +149,6 @@ impl DelayTotals {
         }
     }
 
-    /// Adds up what samples have.
     fn settle(&mut self) {
         for ((state, rank, place), ns) in self.shares.drain() {
             let sum = self.sums.entry((state, self.samples[rank as usize][place].leaf)).or_default();
@@ -187,12 +163,11 @@ impl DelayTotals {
         rank.filter(|&rank| (rank as usize) < self.samples.len())
     }
 
-    /// The samples of a thread; none where it is not the first of its rank.
+    /// Returns the samples of a thread; none unless it is the first of its rank.
     fn samples_of(&self, thread: u32) -> &[TimedSample] {
         self.rank_of(thread).map_or(&[], |rank| &self.samples[rank as usize])
     }
 
-    /// The sums.
     pub fn finish(mut self, states: &ThreadStates) -> DelaySums {
         self.settle();
         let shares = self.sums.into_iter().map(|((at, leaf), SampledDelay { samples, ns, squares })| {
@@ -213,7 +188,7 @@ impl PartialResult for DelaySums {
 }
 
 impl DelaySums {
-    /// By line, of what was `caused` in all by each thread and kind.
+    /// Returns the delays by line, scaled to everything that each thread and kind has `caused`.
     pub fn scaled(self, caused: &BTreeMap<(u32, RegionState), f64>) -> Vec<DelayingCode> {
         self.shares
             .into_iter()
@@ -236,12 +211,11 @@ fn did<'a>(histories: &'a [ThreadHistory], one: &ActivityInterval) -> impl Itera
         .filter(move |past| past.state == state && past.wait.is_none())
 }
 
-/// Returns the nanoseconds of an interval that the history has.
 fn known_ns(histories: &[ThreadHistory], interval: &ActivityInterval) -> f64 {
     did(histories, interval).map(|past| (past.end - past.begin) as f64).sum()
 }
 
-/// Places of the samples that stand for time within an interval: a sample stands for time before it.
+/// Returns the indices of the samples that stand for time in an interval. A sample stands for time before it.
 fn within(samples: &[TimedSample], begin: Ns, end: Ns) -> Range<usize> {
     let [from, to] = [begin, end].map(|time| samples.partition_point(|one| one.at <= time));
     from..to.max(from)

@@ -14,11 +14,10 @@ use super::critical_path::CriticalPathFinder;
 use super::delays::{DelaySums, DelayTotals, TimedSample};
 use super::history::{StateDuration, ThreadHistory};
 use super::states::ThreadStates;
-use super::tables::{CountedWait, WaitTotals, WaitsAndCauses, add_each};
+use super::tables::{WaitTotals, WaitsAndCauses, add_each};
 use crate::model::exact_sum::ExactNs;
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
-use crate::model::replay_results::CriticalPathEntry;
 use crate::model::waits::{WaitKey, WaitState, WaitSums};
 use crate::partial_result::PartialResult;
 
@@ -27,7 +26,6 @@ pub const MAX_INTERVALS: usize = 1 << 22;
 /// Intervals and causes per thread below which nothing is forgotten.
 const MIN_PER_THREAD: usize = 1 << 8;
 
-/// Explains waits.
 #[derive(Default)]
 pub struct WaitExplainer {
     states: ThreadStates,
@@ -40,29 +38,22 @@ pub struct WaitExplainer {
     paths: Vec<PathToEnd>,
     /// Intervals and causes from which on old ones are forgotten.
     most: usize,
-    /// Maximum number that was kept.
     kept: usize,
 }
 
-/// Waits explained, and the critical path, in a part of the run.
 #[derive(Debug, Encode, Decode)]
 pub struct ExplainedWaits {
-    /// Waits and their causes.
     pub waits: WaitsAndCauses,
     /// The critical path; at a cut one for each rank that entered last, since the path goes on from any of them.
     pub paths: Vec<PathToEnd>,
     /// The code by which threads make others wait, where they were sampled.
     pub delays: DelaySums,
-    /// Intervals and causes that were kept at most.
     pub kept: usize,
 }
 
-/// The critical path of a part of the run to a thread at its end.
 #[derive(Clone, Debug, Encode, Decode)]
 pub struct PathToEnd {
-    /// The thread with which it begins.
     origin: u32,
-    /// The thread with which it ends.
     end: u32,
     /// Nanoseconds on it, by thread and kind.
     pub sums: BTreeMap<(u32, RegionState), ExactNs>,
@@ -83,29 +74,23 @@ impl PartialResult for ExplainedWaits {
     fn merge(mut self, after: ExplainedWaits) -> ExplainedWaits {
         self.waits.add(after.waits);
         self.paths = after.paths.into_iter().map(|path| path.prepend(&self.paths)).collect();
-        let (delays, kept) = (self.delays.merge(after.delays), self.kept.max(after.kept));
-        ExplainedWaits { delays, kept, ..self }
+        self.delays = self.delays.merge(after.delays);
+        self.kept = self.kept.max(after.kept);
+        self
     }
 }
 
 impl WaitExplainer {
-    /// Creates an explainer with empty histories. Critical paths begin at `from`. Of histories of `most` intervals and causes in all old
-    /// ones are forgotten.
-    pub fn new(from: Ns, most: usize) -> Self {
-        WaitExplainer { path: CriticalPathFinder::new(from), most, ..WaitExplainer::default() }
+    /// Creates an explainer with empty histories. Critical paths begin at `from`. If all histories have `most` intervals and causes, old ones
+    /// are forgotten. The samples of the ranks' first threads, by rank, show the code that makes others wait.
+    pub fn new(from: Ns, most: usize, samples: Arc<Vec<Vec<TimedSample>>>) -> Self {
+        let causes = CauseFinder::new(samples.iter().any(|samples| !samples.is_empty()));
+        let (path, delays) = (CriticalPathFinder::new(from), DelayTotals::new(samples));
+        WaitExplainer { path, most, causes, delays, ..WaitExplainer::default() }
     }
 
-    /// Adds the samples of the ranks' first threads, by rank, which show the code that makes others wait.
-    pub fn with_samples(mut self, samples: Arc<Vec<Vec<TimedSample>>>) -> Self {
-        self.delays = DelayTotals::new(samples);
-        self.causes.wants_own = self.delays.is_any();
-        self
-    }
-
-    /// Takes in a batch, which goes on where the last one ended.
-    ///
-    /// What threads did is known of all of them before the first wait is explained: its paths end before it, so what comes after does not
-    /// matter.
+    /// Takes in a batch, which continues the last one. The intervals of all threads are added before the first wait is explained: its paths end
+    /// before it, so that later intervals do not matter.
     pub fn take(&mut self, batch: &HistoryBatch) {
         for begin in batch.begins.iter() {
             self.begin(begin);
@@ -113,9 +98,10 @@ impl WaitExplainer {
         for ((thread, history), intervals) in (0..).zip(&mut self.histories).zip(&batch.intervals) {
             for interval in intervals {
                 let state = self.states.intern(thread, interval.kind);
-                match interval.waits {
-                    false => history.spend(interval.end, state),
-                    true => history.wait(interval.end, state),
+                if interval.waits {
+                    history.wait(interval.end, state);
+                } else {
+                    history.spend(interval.end, state);
                 }
             }
         }
@@ -134,7 +120,7 @@ impl WaitExplainer {
         if all < self.most.max(MIN_PER_THREAD * self.histories.len()) {
             return;
         }
-        // Of a thread that has ended long ago nothing is left to forget.
+        // Threads that ended long ago have nothing left to forget.
         let begin = self.histories.iter().filter(|one| one.size() > 0).map(ThreadHistory::begin).min().unwrap_or(0);
         let middle = begin + (now - begin).max(0) / 2;
         self.path.sum_up(&self.states, &self.histories, middle);
@@ -143,8 +129,8 @@ impl WaitExplainer {
         }
     }
 
-    /// Follows the critical path back from the end of the window: `ends` are threads, and when the window of each ended. Of those that
-    /// ended last, at the same time, one that did not wait then.
+    /// Follows the critical path back from the end of the window. `ends` are threads, and when the window of each ended. If several ended last at
+    /// the same time, the path ends at one that did not wait then.
     pub fn follow_path(&mut self, ends: &[(u32, Ns)]) {
         if let Some((end, _, Reverse(last))) = ends
             .iter()
@@ -158,21 +144,17 @@ impl WaitExplainer {
         }
     }
 
-    /// Follows a path back from `time` for each of `threads`, which came to a cut then, the last of all.
+    /// Follows a path back from `time` for each of `threads`, which were the last to come to a cut, at that time.
     pub fn follow_paths_to(&mut self, threads: &[u32], time: Ns) {
         self.paths = threads.iter().map(|&thread| self.path_to(thread, time)).collect();
     }
 
     fn path_to(&self, end: u32, time: Ns) -> PathToEnd {
         let (path, origin) = self.path.to(&self.states, &self.histories, end, time);
-        let sums = path
-            .into_iter()
-            .map(|CriticalPathEntry { thread, kind, ns }| ((thread, kind), ExactNs::from_f64(ns)))
-            .collect();
-        PathToEnd { origin, end, sums }
+        let sums = path.into_iter().map(|(key, ns)| (key, ExactNs::from_f64(ns)));
+        PathToEnd { origin, end, sums: sums.collect() }
     }
 
-    /// Returns the explained waits.
     pub fn finish(self) -> ExplainedWaits {
         ExplainedWaits {
             waits: self.sums.finish(&self.states),
@@ -191,20 +173,19 @@ impl WaitExplainer {
             let key = WaitKey { thread, kind, site: NONE, operation: 0, state: WaitState::LateBegin };
             let cause = StateDuration::new(self.states.intern(thread, kind), at as f64);
             let counted = WaitSums { count: 1, waiting: counted, delay: 0 };
-            self.sums.add(&self.states, CountedWait { key, all: at, counted }, &[cause]);
+            self.sums.add(&self.states, key, at, counted, &[cause]);
             history.wait(at, cause.state);
             history.explain(None, &[cause]);
         }
         self.histories.push(history);
     }
 
-    /// Finds what a wait is caused by, which is the first of its thread that is not explained.
+    /// Finds the causes of a wait, which is the first unexplained one of its thread.
     fn explain(&mut self, wait: &BlockingInterval, sources: &[DelaySource]) {
         let (thread, end) = (wait.key.thread, wait.end());
         let waiting = ThreadWait { histories: &self.histories, thread, time: TimeInterval::new(wait.begin, end) };
         let found = self.causes.find_causes(&mut self.states, waiting, sources);
-        let counted = CountedWait { key: wait.key, all: end - wait.begin, counted: wait.counted };
-        self.sums.add(&self.states, counted, found);
+        self.sums.add(&self.states, wait.key, end - wait.begin, wait.counted, found);
         let share = wait.in_any_region as f64 / (end - wait.begin) as f64;
         self.sums.add_in_any_region(&self.states, share, found);
         self.histories[thread as usize].explain(Some(wait.by), found);

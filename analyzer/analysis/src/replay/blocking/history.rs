@@ -1,17 +1,15 @@
 //! The recent history of each thread, as far back as causes of blocking and the critical path need it.
 //!
-//! A thread's history is a list of intervals without gaps, each of one kind. An interval in which it waited also says for whom, and what
-//! the wait was found to be caused by. Old intervals are dropped when there are too many.
+//! A thread's history is a list of intervals without gaps, each of one kind. A waiting interval also has the thread that ended the wait, and
+//! the causes. Old intervals are dropped when there are too many.
 
 use std::cell::Cell;
 
 use super::states::ThreadState;
 use crate::model::region_state::Ns;
 
-/// "Did not wait": the absent number of a wait.
 const NO_WAIT: u32 = u32::MAX;
 
-/// An interval of a thread's time, from the end of the one before.
 #[derive(Clone, Copy, Debug)]
 struct StoredInterval {
     end: Ns,
@@ -20,10 +18,8 @@ struct StoredInterval {
     wait: u32,
 }
 
-/// The thread that ended a wait, and when it satisfied the need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndedBy {
-    /// The thread.
     pub thread: u32,
     /// Time of its send, receive or entry.
     pub at: Ns,
@@ -32,16 +28,13 @@ pub struct EndedBy {
 /// Time of a thread in one state: on a path, or as the cause of a wait.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StateDuration {
-    /// The state.
     pub state: ThreadState,
-    /// Nanoseconds.
     pub ns: f64,
     /// Nanoseconds in that state that were no cause of the wait, because the waiting thread computed as long.
     pub equal_ns: f32,
 }
 
 impl StateDuration {
-    /// Time in a state, all of which counts.
     pub fn new(state: ThreadState, ns: f64) -> Self {
         StateDuration { state, ns, equal_ns: 0.0 }
     }
@@ -55,10 +48,9 @@ struct PastWait {
     n: u32,
 }
 
-/// A thread's history. What is forgotten is dropped by halves, so that lists do.
+/// A thread's history. Old intervals are dropped by halves, so that lists suffice.
 #[derive(Debug, Default)]
 pub struct ThreadHistory {
-    /// Begin of the first interval.
     begin: Ns,
     intervals: Vec<StoredInterval>,
     waits: Vec<PastWait>,
@@ -72,43 +64,35 @@ pub struct ThreadHistory {
     near: Cell<usize>,
 }
 
-/// A thread's state at some time.
 #[derive(Clone, Copy, Debug)]
 pub struct PastInterval<'a> {
     /// From when; not before the time asked for.
     pub begin: Ns,
     /// Until when; not after the time asked for.
     pub end: Ns,
-    /// The state.
     pub state: ThreadState,
     /// Cause of the wait, if it waited: who ended that, and its causes, for the whole of the wait.
     pub wait: Option<(Option<EndedBy>, &'a [StateDuration])>,
-    /// The length of the whole interval.
     pub whole: Ns,
 }
 
 impl ThreadHistory {
-    /// A history that begins at a time.
     pub fn new(begin: Ns) -> Self {
         ThreadHistory { begin, ..ThreadHistory::default() }
     }
 
-    /// Returns the begin of the history.
     pub fn begin(&self) -> Ns {
         self.begin
     }
 
-    /// Returns the end of the history.
     pub fn end(&self) -> Ns {
         self.intervals.last().map_or(self.begin, |last| last.end)
     }
 
-    /// Returns the number of intervals and causes.
     pub fn size(&self) -> usize {
         self.intervals.len() + self.causes.len()
     }
 
-    /// Goes on until `end` with this.
     #[inline]
     pub fn spend(&mut self, end: Ns, state: ThreadState) {
         match self.intervals.last_mut() {
@@ -119,7 +103,6 @@ impl ThreadHistory {
         }
     }
 
-    /// Goes on until `end` with a wait, which will be explained.
     pub fn wait(&mut self, end: Ns, state: ThreadState) {
         let end = end.max(self.end());
         let wait = self.waits_from.wrapping_add(self.waits.len() as u32);
@@ -127,7 +110,7 @@ impl ThreadHistory {
         self.intervals.push(StoredInterval { end, state, wait });
     }
 
-    /// Explains the first wait that is not: who ended it, and its causes.
+    /// Explains the first unexplained wait by the thread that ended it, and its causes.
     pub fn explain(&mut self, by: Option<EndedBy>, causes: &[StateDuration]) {
         let first = self.causes_from.wrapping_add(self.causes.len() as u32);
         if let Some(waited) = self.waits.get_mut(self.explained) {
@@ -137,7 +120,7 @@ impl ThreadHistory {
         }
     }
 
-    /// The intervals from `from` to `to`, the last first.
+    /// Returns the intervals from `from` to `to`, the last first.
     #[inline]
     pub fn backwards(&self, from: Ns, to: Ns) -> impl Iterator<Item = PastInterval<'_>> {
         self.first_intervals(self.count_through(usize::MAX, to), from, to)
@@ -150,7 +133,7 @@ impl ThreadHistory {
         (ended_before(known, known.len(), to) + 1).min(known.len())
     }
 
-    /// The intervals from `from` to `to`, the last first, of the first `n` intervals, which reach that.
+    /// Returns the intervals from `from` to `to`, the last first. The first `n` intervals reach `to`.
     #[inline]
     pub fn first_intervals(&self, n: usize, from: Ns, to: Ns) -> impl Iterator<Item = PastInterval<'_>> {
         let mut rest = self.intervals.get(..n).unwrap_or(&self.intervals);
@@ -163,45 +146,31 @@ impl ThreadHistory {
                     return None;
                 }
                 if end > begin {
-                    let wait = self.wait_of(interval);
-                    return Some(PastInterval {
-                        begin,
-                        end,
-                        state: interval.state,
-                        wait,
-                        whole: interval.end - whole_begin,
-                    });
+                    let (wait, whole) = (self.wait_of(interval), interval.end - whole_begin);
+                    return Some(PastInterval { begin, end, state: interval.state, wait, whole });
                 }
             }
             None
         })
     }
 
-    /// Gives what was done from `from` to `to`, the last first: of waits what they were caused by.
+    /// Gives the durations of states from `from` to `to`, the last first. For a wait it gives the states that caused it.
     #[inline]
     pub fn spent(&self, from: Ns, to: Ns, mut spend: impl FnMut(StateDuration)) {
         let ended = ended_before(&self.intervals, self.near.get(), to);
         self.near.set(ended);
-        let mut rest = self.intervals.get(..=ended).unwrap_or(&self.intervals);
-        while let Some((interval, before)) = rest.split_last() {
-            let begin = before.last().map_or(self.begin, |before| before.end);
-            let ns = interval.end.min(to) - begin.max(from);
-            if ns > 0 {
-                match self.wait_of(interval) {
-                    None => spend(StateDuration::new(interval.state, ns as f64)),
-                    Some((_, causes)) => {
-                        let share = ns as f64 / (interval.end - begin) as f64;
-                        for part in causes.iter() {
-                            let equal_ns = part.equal_ns * share as f32;
-                            spend(StateDuration { ns: part.ns * share, equal_ns, ..*part });
-                        }
+        for past in self.first_intervals(ended + 1, from, to) {
+            let ns = (past.end - past.begin) as f64;
+            match past.wait {
+                None => spend(StateDuration::new(past.state, ns)),
+                Some((_, causes)) => {
+                    let share = ns / past.whole as f64;
+                    for part in causes {
+                        let equal_ns = part.equal_ns * share as f32;
+                        spend(StateDuration { ns: part.ns * share, equal_ns, ..*part });
                     }
                 }
             }
-            if begin <= from {
-                break;
-            }
-            rest = before;
         }
     }
 
@@ -215,7 +184,6 @@ impl ThreadHistory {
         Some((waited.by, self.causes.get(first..first + waited.n as usize)?))
     }
 
-    /// Drops what is before `time`.
     pub fn forget_before(&mut self, time: Ns) {
         let dropped = self.intervals.partition_point(|interval| interval.end <= time);
         let waits = self.intervals[..dropped].iter().filter(|interval| interval.wait != NO_WAIT).count();
@@ -229,7 +197,7 @@ impl ThreadHistory {
     }
 }
 
-/// Returns the number of `intervals` that ended before a time, searching from `near`: looked for from there, in strides that double.
+/// Returns the number of `intervals` that ended before a time. Searches from `near`, in strides that double.
 #[inline]
 fn ended_before(intervals: &[StoredInterval], near: usize, time: Ns) -> usize {
     let (mut from, mut to) = (0, near.min(intervals.len()));

@@ -16,9 +16,9 @@ mod paths;
 mod states;
 mod tables;
 
-pub use batch::{BlockingInterval, HistoryBatch};
+pub use batch::{BlockingInterval, HistoryBatch, HistoryStart};
 pub use causes::DelaySource;
-pub use delays::{DelaySums, TimedSample};
+pub use delays::TimedSample;
 pub use explainer::{ExplainedWaits, MAX_INTERVALS, WaitExplainer};
-pub use history::{EndedBy, StateDuration, ThreadHistory};
+pub use history::{EndedBy, ThreadHistory};
 pub use states::{ThreadState, ThreadStates};

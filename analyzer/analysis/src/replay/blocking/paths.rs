@@ -8,24 +8,22 @@ use crate::model::region_state::Ns;
 /// Time in one state on both paths, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct OnPaths {
-    /// On the path of who waits.
     did: f64,
     /// Remaining time on the waiting thread's path.
     own: f64,
-    /// On the path of who ended the wait; of that what did not cancel.
+    /// Remaining time on the path of the thread that ended the wait.
     other: f64,
-    /// Time on neither path, because who ended the wait computed as long when it waited itself: see [`WaitPaths::cancel_equal`]. And that which has
-    /// cancelled now with the computation of who waits.
+    /// Time on neither path, because the thread that ended the wait computed as long when it waited itself (see [`WaitPaths::cancel_equal`]), and
+    /// time that has now cancelled with the waiting thread's computation.
     equal: f64,
     cancelled: f64,
-    /// True if it is on either.
+    /// True if the state is on either path.
     is_on: bool,
 }
 
 /// Both paths. It keeps room between waits, and the own path between those who end the same one.
 #[derive(Debug, Default)]
 pub struct WaitPaths {
-    /// By number of what is done.
     amounts: Vec<OnPaths>,
     /// The states on the paths, in order of appearance: the first `n`. There is room for all, and one more.
     order: Vec<ThreadState>,
@@ -38,7 +36,7 @@ pub struct WaitPaths {
 }
 
 impl WaitPaths {
-    /// Returns the remaining time on the path of the thread that ended the wait, in order of appearance; of some nothing is left.
+    /// Returns the remaining time on the path of the thread that ended the wait, in order of appearance, including states without any.
     pub fn left(&self) -> impl Iterator<Item = StateDuration> {
         self.order[..self.n].iter().map(|&state| {
             let OnPaths { other, equal, cancelled, .. } = self.amounts[state.index()];
@@ -46,13 +44,12 @@ impl WaitPaths {
         })
     }
 
-    /// Forgets both.
     pub fn clear(&mut self) {
         self.shorten(0);
         (self.since, self.n_own) = (None, 0);
     }
 
-    /// Begins anew with what `history`, of who waits, has from `since` to `begin`.
+    /// Starts with the `history` of the waiting thread from `since` to `begin`.
     pub fn follow_own(&mut self, states: &ThreadStates, history: &ThreadHistory, since: Ns, begin: Ns) {
         self.amounts.resize(states.entries().len(), OnPaths::default());
         self.order.resize(states.entries().len() + 1, ThreadState::default());
@@ -70,12 +67,11 @@ impl WaitPaths {
         }
     }
 
-    /// Adds what `history`, of who ended the wait, has from `since` to `at`.
+    /// Adds the `history` of the thread that ended the wait from `since` to `at`.
     pub fn follow_other(&mut self, history: &ThreadHistory, since: Ns, at: Ns) {
         history.spent(since, at, |part| self.add_other(part));
     }
 
-    /// Adds something that the thread which ended the wait did.
     #[inline]
     pub fn add_other(&mut self, part: StateDuration) {
         let one = self.amounts_mut(part.state);
@@ -83,7 +79,7 @@ impl WaitPaths {
         one.equal += f64::from(part.equal_ns);
     }
 
-    /// The amounts of something that is on the paths from now on. Whether it was can't be foretold, so there is no branch on that.
+    /// Returns the amounts of a state, which is on the paths from now on. There is no branch on whether it was, because that is unpredictable.
     #[inline]
     fn amounts_mut(&mut self, state: ThreadState) -> &mut OnPaths {
         let one = &mut self.amounts[state.index()];
@@ -100,9 +96,9 @@ impl WaitPaths {
         self.n = to;
     }
 
-    /// Takes from the path of `threads.1` what is on that of `threads.0`, who waits, too: time that the same thread spent in the same kind,
-    /// as where both waited for it; then what each of both did itself, kind by kind, and where it is as long by what the other waited for; then
-    /// what is left of a kind, in proportion; then what both computed in different regions.
+    /// Cancels time on the path of `threads.1` that is also on the path of `threads.0`, which waits: time of the same thread in the same kind, for
+    /// example if both waited for it; then the own time of both, kind by kind, and own computation that is as long as time that the other waited
+    /// for; then the rest of each kind, in proportion; then computation of both in different regions.
     pub fn cancel(&mut self, states: &ThreadStates, threads: (u32, u32)) {
         for state in &self.order[..self.n_own] {
             let one = &mut self.amounts[state.index()];
@@ -128,8 +124,8 @@ impl WaitPaths {
         self.cancel_computation(states, threads);
     }
 
-    /// Cancels own computation of both threads of which a third one shows that it is as long: who ended the wait has waited for that one itself, which computed
-    /// longer in the region in which the waiting thread computed, too. Of that only the excess is on the path; it is what others caused.
+    /// Cancels own computation of both threads that is as long according to a third one: the thread that ended the wait has waited for the third
+    /// one itself, which computed longer in the region in which the waiting thread computed, too. Only the excess is on the path; others caused it.
     ///
     /// ```text
     ///   thread 0  |== x ==|== x ==|................    x of thread 0 cancels with y, not with the excess of x on thread 1: y is as long as the rest
@@ -160,8 +156,8 @@ impl WaitPaths {
         }
     }
 
-    /// Cancels what is left of both threads' own computation, in proportion: who computes as long as the one that waits for it, though in
-    /// other regions, makes nobody wait.
+    /// Cancels the rest of both threads' own computation, in proportion: a thread that computes as long as the one that waits for it, though in
+    /// other regions, does not cause the wait.
     fn cancel_computation(&mut self, states: &ThreadStates, threads: (u32, u32)) {
         let (mut own, mut other) = (0.0, 0.0);
         for state in &self.order[..self.n] {

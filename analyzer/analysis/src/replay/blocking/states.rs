@@ -13,12 +13,10 @@ const UNHEARD: u32 = u32::MAX;
 #[derive(Debug, Default)]
 pub struct ThreadStates {
     all: Vec<(u32, RegionState)>,
-    /// Numbers by thread, then by kind.
     numbers: Vec<Vec<u32>>,
 }
 
 impl ThreadState {
-    /// Its place in lists of all.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -39,26 +37,22 @@ impl ThreadStates {
         (number != UNHEARD).then_some(ThreadState(number))
     }
 
-    /// The thread and the kind.
     #[inline]
     pub fn get(&self, state: ThreadState) -> (u32, RegionState) {
         self.all[state.index()]
     }
 
-    /// Returns whether it is computation of a thread.
     #[inline]
     pub fn is_computation_of(&self, state: ThreadState, thread: u32) -> bool {
         let (by, kind) = self.get(state);
         by == thread && kind.is_computation()
     }
 
-    /// Returns the number of the kind.
     #[inline]
     pub fn kind_number(&self, state: ThreadState) -> usize {
         self.get(state).1.0 as usize
     }
 
-    /// The thread and the kind of each, by number.
     pub fn entries(&self) -> &[(u32, RegionState)] {
         &self.all
     }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use rayon::Scope as Tasks;
 
-use self::scheduler::{ReadListener, ThreadScheduler};
+use self::scheduler::{NewcomerSinks, ThreadScheduler};
 use super::blocking::TimedSample;
 use super::comm_members::CommMembers;
 use super::consistent_cut::ConsistentCut;
@@ -22,87 +22,45 @@ use super::matching::{CallNeeds, CurrentCallEvent, EventMatcher};
 use super::observer::ReplayObserver;
 use super::scope::ReplayScope;
 use super::segment_result::SegmentResult;
-use super::sinks::{ContinuedThread, EventSink, EventSinks, ExplanationQueue, NewThread, ObserverSink, WaitAnalysis};
+use super::sinks::{EventSinks, ExplanationQueue, ObserverSink, WaitAnalysis};
 use super::thread::ReplayThread;
-use super::timeline::{CommEvent, RankInput, StepSource, TimelineStep};
+use super::timeline::{RankInput, StepSource, TimelineStep};
 use super::what_if::{ScenarioClocks, ScenarioConditions};
 use crate::model::Model;
-use crate::model::exact_sum::ExactNs;
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
 use crate::model::replay_results::{ReplayCounts, ReplayedThread};
-use crate::partial_result::PartialResult;
 use crate::read::pass::{FoldProgress, ProgressReport};
 
 /// Minimum number of steps in a batch that is handed to the explanation of waits.
 const HAND_OVER_AFTER: u64 = 1 << 13;
 
-/// Returns the number of steps in a batch of so many ranks: of many as many as there are, because a batch takes time for each of them.
-fn steps_of_batch(ranks: usize) -> u64 {
-    HAND_OVER_AFTER.max(ranks as u64)
-}
-
-/// The context that all ranks are replayed in.
 pub(crate) struct ReplaySetting<'a> {
-    /// The run.
     pub model: &'a Model,
-    /// Members of the communicators.
     pub members: CommMembers<'a>,
-    /// The part of it in which waits count.
+    /// The part of the run in which waits count.
     pub scope: &'a ReplayScope,
-    /// Of the what-if scenarios.
     pub conditions: Vec<ScenarioConditions<'a>>,
-    /// Samples of the ranks' first threads, by place.
+    /// Samples of the first threads, by index of the rank.
     pub samples: Arc<Vec<Vec<TimedSample>>>,
-    /// By place of the rank: whether its log can't be read.
+    /// By index of the rank: whether its log cannot be read.
     pub unread: Vec<bool>,
-    /// Intervals and causes of the ranks' histories from which on old ones are forgotten.
+    /// Number of intervals and causes in the ranks' histories from which on old ones are forgotten.
     pub most_kept: usize,
 }
 
-/// Follows all ranks.
 pub(super) struct ReplayEngine<'a, 'scope> {
     model: &'a Model,
     scope: &'a ReplayScope,
     scheduler: ThreadScheduler<'a, 'scope>,
     matcher: EventMatcher<'a>,
     sinks: EventSinks<'a, 'scope>,
-    /// Needs of the current call.
     needs: CallNeeds,
     /// Steps, and calls that ended too early by the clocks.
     counts: ReplayCounts,
     unread: &'a [bool],
-    /// State of the ranks at the start; `None`: they begin.
+    /// State of the ranks at the start, or `None` at the start of the run.
     from: Option<&'a ConsistentCut>,
-}
-
-/// Passes on what comes up as logs are read.
-struct NewcomerSinks<'m, 'a, 'scope> {
-    scope: &'m ReplayScope,
-    from: Option<&'a ConsistentCut>,
-    matcher: &'m mut EventMatcher<'a>,
-    sinks: &'m mut EventSinks<'a, 'scope>,
-}
-
-impl ReadListener for NewcomerSinks<'_, '_, '_> {
-    fn on_missing_records(&mut self, rank: u32) {
-        self.matcher.mark_incomplete(rank);
-    }
-
-    fn on_lists(&mut self, rank: u32, lists: Vec<Arc<[u32]>>) {
-        self.matcher.add_lists(rank, lists);
-    }
-
-    fn on_thread_start(&mut self, thread: NewThread) {
-        let thread = NewThread {
-            goes_on: self.from.filter(|_| thread.number == 0).and_then(|cut| {
-                Some(ContinuedThread { since: cut.last, kind: cut.ranks.get(thread.rank_idx as usize)?.kind })
-            }),
-            ..thread
-        };
-        self.matcher.add_thread(thread);
-        self.sinks.on_thread_start(thread, self.scope.rank_window(thread.rank_idx));
-    }
 }
 
 impl<'a, 'scope> ReplayEngine<'a, 'scope> {
@@ -124,12 +82,9 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
             scheduler: ThreadScheduler::new(source, model),
             matcher: EventMatcher::new(model, members, unread),
             sinks: EventSinks {
-                clocks: ScenarioClocks::new(setting.conditions.clone(), scope.begin).with_room_for(model.ranks.len()),
+                clocks: ScenarioClocks::new(setting.conditions.clone(), scope.begin, model.ranks.len()),
                 waits: WaitAnalysis::new(scope, members, explaining),
-                observer: match observer {
-                    Some(observer) => ObserverSink::new(observer),
-                    None => ObserverSink::default(),
-                },
+                observer: ObserverSink::new(observer),
             },
             needs: CallNeeds::default(),
             counts: ReplayCounts::default(),
@@ -141,36 +96,33 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
     }
 
     fn begin_all(&mut self) {
-        if let Some(cut) = self.from {
-            for (rank, of_rank) in (0..).zip(&cut.ranks) {
-                self.matcher.add_lists(rank, of_rank.lists.clone());
-            }
-        }
         for (rank, of_rank) in (0..).zip(&self.model.ranks) {
             let at_cut = self.from.and_then(|cut| cut.ranks.get(rank as usize));
+            if let Some(at_cut) = at_cut {
+                self.matcher.add_lists(rank, at_cut.lists.clone());
+            }
             let begin = at_cut.map_or_else(|| (of_rank.begin_s * 1e9).round() as Ns, |rank| rank.end);
             let (scheduler, mut newcomers) = self.reading();
             scheduler.begin_rank(rank, begin, &mut newcomers);
         }
     }
 
-    /// Ranks go on with `inputs` after all that they have done.
     pub fn add(&mut self, inputs: Vec<RankInput<'scope>>) {
         let (scheduler, mut newcomers) = self.reading();
         scheduler.add(inputs, &mut newcomers);
     }
 
-    /// The scheduler, and who learns what it reads.
+    /// Returns the scheduler, and the receivers of facts that it reads.
     fn reading(&mut self) -> (&mut ThreadScheduler<'a, 'scope>, NewcomerSinks<'_, 'a, 'scope>) {
         let (matcher, sinks) = (&mut self.matcher, &mut self.sinks);
         (&mut self.scheduler, NewcomerSinks { scope: self.scope, from: self.from, matcher, sinks })
     }
 
-    /// Follows all ranks to `cut`, which is the end of what is there. Whether all that was begun is over there, so that
-    /// whoever goes on from there needs to know nothing of what was before.
+    /// Replays all ranks to `cut`, the end of their inputs. Returns whether all operations are over there, so that the replay can continue from
+    /// there without knowledge of the past.
     pub fn follow_to(&mut self, cut: &ConsistentCut, progress: ProgressReport) -> bool {
         self.run(false, progress);
-        let threads = self.scheduler.threads();
+        let threads = &self.scheduler.threads;
         !self.scheduler.any_waits()
             && threads.len() == cut.ranks.len()
             && threads
@@ -181,15 +133,15 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
             && self.matcher.is_quiet()
     }
 
-    /// Follows all ranks to their ends.
     pub fn follow_to_end(&mut self, progress: ProgressReport) {
         self.run(true, progress);
     }
 
-    /// Follows all ranks. `to_end`: what is there is all that they do, so that who waits for others then goes on without.
+    /// Replays all ranks. `to_end`: no inputs follow, so that a thread that waits for others at the end resumes without them.
     fn run(&mut self, to_end: bool, progress: ProgressReport) {
         let mut reported = self.counts.steps;
-        let hand_over_after = steps_of_batch(self.model.ranks.len());
+        // A batch takes time for each rank.
+        let hand_over_after = HAND_OVER_AFTER.max(self.model.ranks.len() as u64);
         loop {
             let mut first = self.scheduler.pop_first();
             while let Some(thread) = first {
@@ -197,7 +149,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
                 if self.counts.steps - reported >= hand_over_after {
                     progress(FoldProgress::Records(self.counts.steps - reported));
                     reported = self.counts.steps;
-                    let (now, scope, threads) = (self.scheduler.followed_until(), self.scope, self.scheduler.threads());
+                    let (now, scope, threads) = (self.scheduler.followed_until(), self.scope, &self.scheduler.threads);
                     self.sinks.waits.hand_over(now, || ends(scope, threads, now).filter(|_| to_end));
                 }
             }
@@ -212,15 +164,14 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
 
     /// Replays this thread until another one is earlier, or until it has to wait for others; returns the next thread.
     fn go_on(&mut self, thread: u32) -> Option<u32> {
-        self.fetch_next_threads();
         let until = self.scheduler.until();
         loop {
-            let one = &self.scheduler.threads()[thread as usize];
+            let one = &self.scheduler.threads[thread as usize];
             match one.next {
                 Some(next) if next > until => break,
                 Some(_) if one.in_call => {
                     if !self.end(thread) {
-                        self.scheduler.park(thread);
+                        self.scheduler.threads[thread as usize].parked = true;
                         return self.scheduler.pop_first();
                     }
                 }
@@ -233,27 +184,9 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
         scheduler.put_back(thread, &mut newcomers)
     }
 
-    /// Has the processor fetch what the next threads need, while this one goes on.
-    #[inline]
-    fn fetch_next_threads(&self) {
-        let (threads, mut next) = (self.scheduler.threads(), self.scheduler.next_threads());
-        // The addresses of these are in what was fetched while the thread before went on.
-        if let Some(first) = next.next() {
-            let slot = threads[first as usize].fetch_step_early();
-            self.sinks.clocks.fetch_return_early(first, slot);
-            self.sinks.waits.fetch_end_early(first);
-        }
-        for later in next {
-            threads[later as usize].fetch_early();
-            self.sinks.clocks.fetch_early(later);
-            self.sinks.waits.fetch_early(later);
-            self.matcher.fetch_early(later);
-        }
-    }
-
-    /// The thread computes up to its next call and enters it.
+    /// Lets a thread compute up to its next call and enter it.
     fn begin(&mut self, thread: u32) {
-        let one = self.scheduler.thread_mut(thread);
+        let one = &mut self.scheduler.threads[thread as usize];
         let here = one.position();
         let Some((step, events)) = here.step() else { return };
         let before = TimeInterval::new(one.now, step.begin.saturating_add(one.shift).max(one.now));
@@ -262,27 +195,27 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
         self.matcher.on_computation(thread, step.before, before);
         self.sinks.on_computation(thread, step.before, before, here.parallel(step));
         if let Some(slot) = back {
-            self.sinks.on_return_to_mpi(thread, slot);
+            self.sinks.clocks.keep_return(thread, slot);
         }
         self.counts.steps += 1;
         let mut ends = false;
-        let own = &self.scheduler.threads()[thread as usize];
+        let own = &self.scheduler.threads[thread as usize];
         for (i, event) in events.iter().enumerate() {
             ends |= self.matcher.start_event(&CurrentCallEvent { thread, own, step, event, i }, &mut self.sinks);
         }
-        while let Some(woken) = self.matcher.take_woken() {
+        while let Some(woken) = self.matcher.woken.pop() {
             self.scheduler.wake(woken);
         }
         if ends {
-            self.scheduler.thread_mut(thread).enter();
+            self.scheduler.threads[thread as usize].schedule(true);
         } else {
             self.end_without(thread, step);
         }
     }
 
-    /// Ends a call that does nothing with other ranks at its end.
+    /// Ends a call whose end does not matter to other ranks.
     fn end_without(&mut self, thread: u32, step: &TimelineStep) {
-        let begun = self.scheduler.threads()[thread as usize].begun;
+        let begun = self.scheduler.threads[thread as usize].begun;
         let time = TimeInterval::new(begun, step.end.max(begun));
         // A clock correction may shrink a call to nothing; a call recorded without length, as MPI_Finalize at the end of the window, is no part of the run.
         if step.begin < step.end || !time.is_empty() {
@@ -291,17 +224,23 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
         self.leave(thread, step, time.end);
     }
 
-    /// The thread's call ends; `false`: others have to be followed first.
+    /// Ends a thread's call. Returns `false` if other threads have to be replayed first.
     fn end(&mut self, thread: u32) -> bool {
-        let here = self.scheduler.threads()[thread as usize].position();
+        let here = self.scheduler.threads[thread as usize].position();
         let Some((step, events)) = here.step() else { return true };
-        if !self.find_needs(thread, step, events) {
+        self.needs.clear();
+        let own = &self.scheduler.threads[thread as usize];
+        let is_known = events.iter().enumerate().all(|(i, event)| {
+            let current = CurrentCallEvent { thread, own, step, event, i };
+            self.matcher.resolve_needs(&current, &mut self.needs, &mut self.sinks)
+        });
+        if !is_known {
             return false;
         }
         let time = self.corrected(thread, step);
-        self.matcher.defer_until_progress(self.scheduler.threads(), thread, time, &mut self.needs);
+        self.matcher.defer_until_progress(&self.scheduler.threads, thread, time, &mut self.needs);
         self.sinks.on_call(&EndedCall::new(thread, step, time, &self.needs.all));
-        let own = &self.scheduler.threads()[thread as usize];
+        let own = &self.scheduler.threads[thread as usize];
         for (i, event) in events.iter().enumerate() {
             self.matcher.end_event(&CurrentCallEvent { thread, own, step, event, i }, time, &mut self.sinks);
         }
@@ -309,22 +248,9 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
         true
     }
 
-    /// Finds what a call needs before it can end; `false`: others have to be followed first.
-    fn find_needs(&mut self, thread: u32, step: &TimelineStep, events: &[CommEvent]) -> bool {
-        self.needs.clear();
-        let own = &self.scheduler.threads()[thread as usize];
-        events.iter().enumerate().all(|(i, event)| {
-            self.matcher.resolve_needs(
-                &CurrentCallEvent { thread, own, step, event, i },
-                &mut self.needs,
-                &mut self.sinks,
-            )
-        })
-    }
-
-    /// Returns begin and end of a call by corrected clocks: not before what it certainly needed was done, whatever the clocks say.
+    /// Returns begin and end of a call by corrected clocks: it ends after its certain needs were satisfied, whatever the clocks say.
     fn corrected(&mut self, thread: u32, step: &TimelineStep) -> TimeInterval {
-        let begin = self.scheduler.threads()[thread as usize].begun;
+        let begin = self.scheduler.threads[thread as usize].begun;
         let earliest = step.end.max(begin);
         let certain = self.needs.all.iter().filter(|need| need.certain).map(|need| need.by.at).max().unwrap_or(begin);
         if certain > earliest {
@@ -336,68 +262,48 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
 
     fn leave(&mut self, thread: u32, step: &TimelineStep, end: Ns) {
         self.matcher.leave(thread);
-        self.scheduler.thread_mut(thread).leave(step, end);
+        self.scheduler.threads[thread as usize].leave(step, end);
     }
 
     /// Returns the result up to `cut`, which all ranks have reached.
     pub fn finish_at(self, cut: &ConsistentCut) -> SegmentResult {
-        let scenario_times =
-            exact(self.sinks.clocks.at_last_entry_ns(0, cut.ranks.first().map_or(0, |rank| rank.end - cut.last)));
-        let threads = (0..).zip(self.scheduler.threads());
+        let after_entry = cut.ranks.first().map_or(0, |rank| rank.end - cut.last);
+        let times_ns = self.sinks.clocks.at_last_entry_ns(0, after_entry);
+        let threads = (0..).zip(&self.scheduler.threads);
         let lasts: Vec<u32> = threads.filter(|(_, one)| one.begun == cut.last).map(|(at, _)| at).collect();
         let explained = self.sinks.waits.finish_at(&lasts, cut.last);
-        let (matched, on_demand) = self.matcher.finish();
-        SegmentResult {
-            explained,
-            scenario_times,
-            counts: self.counts.merge(matched),
-            on_demand,
-            segments: 1,
-            threads: Vec::new(),
-            elapsed: 0,
-        }
+        SegmentResult::new(explained, times_ns, self.counts, self.matcher.finish())
     }
 
-    /// Returns the result up to the end of all ranks.
     pub fn finish(mut self) -> SegmentResult {
-        let threads = self.scheduler.threads();
+        let threads = &self.scheduler.threads;
         let firsts: Vec<u32> = (0..)
             .zip(threads)
             .filter(|(_, one)| one.number == 0 && self.scope.has(one.rank_idx))
             .map(|(at, _)| at)
             .collect();
         let last = firsts.iter().copied().max_by_key(|&at| (threads[at as usize].now, Reverse(at)));
-        let end = last.map_or(0, |at| threads[at as usize].now);
-        for &thread in
-            firsts.iter().filter(|&&at| Some(at) != last && !self.unread[threads[at as usize].rank_idx as usize])
-        {
-            let idle = TimeInterval::new(threads[thread as usize].now, end);
-            if !idle.is_empty() {
-                self.sinks.on_early_end(thread, last.unwrap_or(thread), idle);
+        for &at in firsts.iter().filter(|&&at| Some(at) != last) {
+            let thread = &threads[at as usize];
+            let idle = TimeInterval::new(thread.now, last.map_or(0, |last| threads[last as usize].now));
+            if !idle.is_empty() && !self.unread[thread.rank_idx as usize] {
+                self.sinks.on_early_end(at, last.unwrap_or(at), idle);
             }
         }
         let first_threads = firsts.iter().map(|&at| &threads[at as usize]);
         let last_end = first_threads.map(|thread| thread.now.min(self.scope.rank_window(thread.rank_idx).end));
         let elapsed = last_end.max().unwrap_or(self.scope.begin) - self.scope.begin;
         let explained = self.sinks.waits.finish(|| ends(self.scope, threads, Ns::MAX));
-        let (matched, on_demand) = self.matcher.finish();
+        let times_ns = self.sinks.clocks.times_ns(firsts.into_iter());
         SegmentResult {
-            explained,
-            scenario_times: exact(self.sinks.clocks.times_ns(firsts.into_iter())),
-            counts: self.counts.merge(matched),
-            on_demand,
-            segments: 1,
             threads: threads.iter().map(|one| ReplayedThread { rank_idx: one.rank_idx, number: one.number }).collect(),
             elapsed,
+            ..SegmentResult::new(explained, times_ns, self.counts, self.matcher.finish())
         }
     }
 }
 
-fn exact(times_ns: Vec<f64>) -> Vec<ExactNs> {
-    times_ns.into_iter().map(ExactNs::from_f64).collect()
-}
-
-/// Returns the end of the windows of the ranks in `scope`, once all threads have passed them: all have been followed until `now`.
+/// Returns the end of the windows of the ranks in `scope`, once all threads, which were replayed until `now`, have passed them.
 fn ends(scope: &ReplayScope, threads: &[ReplayThread], now: Ns) -> Option<Vec<(u32, Ns)>> {
     let mut ends = Vec::new();
     for (at, thread) in (0..).zip(threads).filter(|(_, thread)| thread.number == 0 && scope.has(thread.rank_idx)) {
@@ -408,14 +314,4 @@ fn ends(scope: &ReplayScope, threads: &[ReplayThread], now: Ns) -> Option<Vec<(u
         ends.push((at, thread.now.min(end)));
     }
     Some(ends)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_batch_has_at_least_a_step_of_each_rank() {
-        assert_eq!([1, 4096, 8192, 100_000].map(steps_of_batch), [8192, 8192, 8192, 100_000]);
-    }
 }

@@ -2,58 +2,51 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::Arc;
 
 use lbprof_collector::record::NONE;
 use rustc_hash::FxHashMap;
 
 use crate::model::Model;
 use crate::model::region_state::Ns;
-use crate::replay::sinks::NewThread;
+use crate::replay::consistent_cut::ConsistentCut;
+use crate::replay::matching::EventMatcher;
+use crate::replay::scope::ReplayScope;
+use crate::replay::sinks::{ContinuedThread, EventSinks, NewThread};
 use crate::replay::thread::{ReplayThread, ResumeOrder};
-use crate::replay::timeline::{RankInput, StepBatch, StepSource};
+use crate::replay::timeline::{RankInput, StepSource};
 
-/// Batches of each rank that are read when nothing can go on, in search of what other threads of it did.
+/// Maximum number of batches of each rank that are read when no thread can resume, in search of other threads' events.
 const READ_ON: usize = 16;
 
-/// Threads besides the first of each rank that are followed: each takes some 10 kB, and a log may name as many as it has records.
+/// Maximum number of threads besides the ranks' first ones. Each takes about 10 kB, and a log may name as many as it has records.
 const MOST_OTHERS: usize = 1 << 12;
 
-/// Learns what comes up as logs are read, before the steps that come with it are followed. Ranks are places in the model.
-pub trait ReadListener {
-    /// Records of a rank are missing.
-    fn on_missing_records(&mut self, rank: u32);
-
-    /// Lists of world ranks that further events of a rank name.
-    fn on_lists(&mut self, rank: u32, lists: Vec<Arc<[u32]>>);
-
-    /// A further thread begins; its number is the next one.
-    fn on_thread_start(&mut self, thread: NewThread);
+/// The receivers of facts that come up as logs are read, before the steps that come with them are replayed.
+pub struct NewcomerSinks<'m, 'a, 'scope> {
+    pub scope: &'m ReplayScope,
+    /// State of the ranks at the start of the segment, or `None` at the start of the run.
+    pub from: Option<&'a ConsistentCut>,
+    pub matcher: &'m mut EventMatcher<'a>,
+    pub sinks: &'m mut EventSinks<'a, 'scope>,
 }
 
-/// A rank, as far as its threads are concerned.
 struct ScheduledRank {
-    /// The rank in MPI_COMM_WORLD.
     world_rank: u32,
-    /// Its threads by number.
     threads: FxHashMap<u32, u32>,
-    /// True if it may have threads besides the first.
     has_others: bool,
-    /// True if its log is at its end.
     exhausted: bool,
 }
 
-/// The threads in the order of time.
 pub struct ThreadScheduler<'a, 'scope> {
     source: StepSource<'a, 'scope>,
     ranks: Vec<ScheduledRank>,
-    threads: Vec<ReplayThread>,
-    /// Threads by when they go on; at the same time what begins is before what ends, which may need it.
+    pub threads: Vec<ReplayThread>,
+    /// Threads by when they resume; at the same time what begins is before what ends, which may need it.
     order: BinaryHeap<Reverse<(ResumeOrder, u32)>>,
 }
 
 impl<'a, 'scope> ThreadScheduler<'a, 'scope> {
-    /// The ranks of `model`, whose steps come from `source`; no thread of theirs has begun.
+    /// Creates the scheduler of the ranks of `model`, whose steps come from `source`, without threads.
     pub fn new(source: StepSource<'a, 'scope>, model: &Model) -> Self {
         let ranks = model.ranks.iter().map(|rank| ScheduledRank {
             world_rank: rank.rank,
@@ -65,65 +58,44 @@ impl<'a, 'scope> ThreadScheduler<'a, 'scope> {
         ThreadScheduler { source, ranks: ranks.collect(), threads, order }
     }
 
-    /// Begins the first thread of a rank at a time.
-    pub fn begin_rank(&mut self, rank: u32, begin: Ns, reader: &mut impl ReadListener) {
-        let thread = self.add_thread(rank, 0, begin, reader);
-        self.queue(thread, reader);
+    pub fn begin_rank(&mut self, rank: u32, begin: Ns, newcomers: &mut NewcomerSinks) {
+        let thread = self.add_thread(rank, 0, begin, newcomers);
+        self.queue(thread, newcomers);
     }
 
-    /// Goes on with what ranks do after all that was there so far.
-    pub fn add(&mut self, ranks: Vec<RankInput<'scope>>, reader: &mut impl ReadListener) {
+    pub fn add(&mut self, ranks: Vec<RankInput<'scope>>, newcomers: &mut NewcomerSinks) {
         self.source.add(ranks);
         for thread in 0..self.threads.len() as u32 {
             self.threads[thread as usize].ended = false;
-            self.queue(thread, reader);
+            self.queue(thread, newcomers);
         }
     }
 
-    /// Returns whether a thread waits for others.
     pub fn any_waits(&self) -> bool {
         self.threads.iter().any(|thread| thread.parked)
     }
 
-    /// The threads, by number.
-    #[inline]
-    pub fn threads(&self) -> &[ReplayThread] {
-        &self.threads
-    }
-
-    /// A thread, to go on with it.
-    #[inline]
-    pub fn thread_mut(&mut self, thread: u32) -> &mut ReplayThread {
-        &mut self.threads[thread as usize]
-    }
-
-    /// Until when all threads that go on have been followed.
+    /// Returns the time up to which all threads that continue were replayed.
     pub fn followed_until(&self) -> Ns {
         self.threads.iter().filter(|thread| !thread.ended).map(|thread| thread.now).min().unwrap_or(0)
     }
 
-    /// The first thread in the order of time, which does not stand there any more.
+    /// Takes the first thread out of the queue.
     pub fn pop_first(&mut self) -> Option<u32> {
         let Reverse((_, thread)) = self.order.pop()?;
         self.threads[thread as usize].queued = false;
         Some(thread)
     }
 
-    /// Returns the time at which the next thread resumes.
     pub fn until(&self) -> ResumeOrder {
         self.order.peek().map_or(ResumeOrder::NEVER, |Reverse((next, _))| *next)
     }
 
-    /// Returns the thread that goes on next, and two of which one goes on after it unless it is a thread that is queued by then.
-    pub fn next_threads(&self) -> impl Iterator<Item = u32> {
-        self.order.as_slice().iter().take(3).map(|Reverse((_, thread))| *thread)
-    }
-
-    /// Puts a thread where its next step belongs; the one that is the first then.
-    pub fn put_back(&mut self, thread: u32, reader: &mut impl ReadListener) -> Option<u32> {
-        let Some(next) = self.next(thread, reader) else { return self.pop_first() };
+    /// Puts a thread back, and takes the first one out of the queue.
+    pub fn put_back(&mut self, thread: u32, newcomers: &mut NewcomerSinks) -> Option<u32> {
+        let Some(next) = self.next(thread, newcomers) else { return self.pop_first() };
         let first = match self.order.peek_mut() {
-            // In its place at once, which is less to do than to put one in and to take another out.
+            // Replacing the first is faster than a push and a pop.
             Some(mut place) if place.0 < (next, thread) => std::mem::replace(&mut place.0, (next, thread)).1,
             _ => thread,
         };
@@ -131,27 +103,20 @@ impl<'a, 'scope> ThreadScheduler<'a, 'scope> {
         Some(first)
     }
 
-    /// A thread cannot go on before others have been followed.
-    pub fn park(&mut self, thread: u32) {
-        self.threads[thread as usize].parked = true;
-    }
-
-    /// A thread goes on, if it was parked.
     pub fn wake(&mut self, thread: u32) {
         let one = &mut self.threads[thread as usize];
         if !std::mem::take(&mut one.parked) || one.queued {
             return;
         }
-        // It is within a call, so that its next step is at hand.
+        // It is in a call, so that its next event is known.
         if let Some(next) = one.next {
             one.queued = true;
             self.order.push(Reverse((next, thread)));
         }
     }
 
-    /// Reads further logs when no thread can resume: reads on, for other threads of the ranks may have done what is waited for. Whether
-    /// that helped.
-    pub fn read_on(&mut self, reader: &mut impl ReadListener) -> bool {
+    /// Reads on in the logs when no thread can resume, because other threads of the ranks may satisfy the needs. Returns whether that helped.
+    pub fn read_on(&mut self, newcomers: &mut NewcomerSinks) -> bool {
         if !self.any_waits() {
             return false;
         }
@@ -159,7 +124,7 @@ impl<'a, 'scope> ThreadScheduler<'a, 'scope> {
             for rank in 0..self.ranks.len() as u32 {
                 let one = &self.ranks[rank as usize];
                 if one.has_others && !one.exhausted {
-                    self.read(rank, reader);
+                    self.read(rank, newcomers);
                 }
             }
             if !self.order.is_empty() {
@@ -169,7 +134,7 @@ impl<'a, 'scope> ThreadScheduler<'a, 'scope> {
         false
     }
 
-    /// Lets the first thread that waits for others go on without: what it waits for is not known. Whether there was one.
+    /// Lets the first thread that waits for others resume without them: its needs are not known. Returns whether there was one.
     pub fn give_up(&mut self) -> bool {
         let parked = (0..).zip(&self.threads).filter(|(_, thread)| thread.parked);
         let Some((thread, _)) = parked.min_by_key(|(_, thread)| thread.next) else { return false };
@@ -178,19 +143,19 @@ impl<'a, 'scope> ThreadScheduler<'a, 'scope> {
         true
     }
 
-    /// Puts a thread where its next step belongs in the order of time, with what its rank's log has next where there is none.
-    fn queue(&mut self, thread: u32, reader: &mut impl ReadListener) {
-        if let Some(next) = self.next(thread, reader) {
+    /// Puts a thread into the queue, and reads on in its rank's log if no steps are at hand.
+    fn queue(&mut self, thread: u32, newcomers: &mut NewcomerSinks) {
+        if let Some(next) = self.next(thread, newcomers) {
             self.order.push(Reverse((next, thread)));
         }
     }
 
     /// Returns the time at which a thread that is not queued resumes, and reads on in its rank's log if no steps are at hand.
-    fn next(&mut self, thread: u32, reader: &mut impl ReadListener) -> Option<ResumeOrder> {
+    fn next(&mut self, thread: u32, newcomers: &mut NewcomerSinks) -> Option<ResumeOrder> {
         let at = thread as usize;
         while self.threads[at].next.is_none() && self.threads[at].number == 0 && !self.threads[at].ended {
             let rank = self.threads[at].rank_idx;
-            if !self.read(rank, reader) {
+            if !self.read(rank, newcomers) {
                 self.threads[at].ended = true;
             }
         }
@@ -203,48 +168,44 @@ impl<'a, 'scope> ThreadScheduler<'a, 'scope> {
         Some(next)
     }
 
-    /// Reads a rank's next batch, of whatever thread; whether there was one.
-    fn read(&mut self, rank: u32, reader: &mut impl ReadListener) -> bool {
-        let Some(batch) = self.source.next(rank as usize) else {
+    /// Reads a rank's next batch, of any thread. Returns whether there was one.
+    fn read(&mut self, rank: u32, newcomers: &mut NewcomerSinks) -> bool {
+        let Some(mut batch) = self.source.next(rank as usize) else {
             self.ranks[rank as usize].exhausted = true;
             return false;
         };
-        if batch.gap {
-            reader.on_missing_records(rank);
-        }
-        self.give(rank, batch, reader);
-        true
-    }
-
-    fn give(&mut self, rank: u32, mut batch: StepBatch, reader: &mut impl ReadListener) {
-        if !batch.lists.is_empty() {
-            reader.on_lists(rank, std::mem::take(&mut batch.lists));
-        }
+        newcomers.matcher.add_lists(rank, std::mem::take(&mut batch.lists));
         let number = batch.thread;
         let known = self.ranks[rank as usize].threads.get(&number).copied();
-        if known.is_none() && batch.steps.is_empty() {
-            return;
+        let is_too_much = known.is_none() && self.threads.len() >= MOST_OTHERS + self.ranks.len();
+        if batch.gap || is_too_much && !batch.steps.is_empty() {
+            newcomers.matcher.mark_incomplete(rank);
         }
-        if known.is_none() && self.threads.len() >= MOST_OTHERS + self.ranks.len() {
-            // As if its records were missing.
-            return reader.on_missing_records(rank);
+        if is_too_much || known.is_none() && batch.steps.is_empty() {
+            return true;
         }
         let thread = known.unwrap_or_else(|| {
             let begin = batch.steps.first().map_or(0, |step| step.begin);
-            self.add_thread(rank, number, begin, reader)
+            self.add_thread(rank, number, begin, newcomers)
         });
         self.threads[thread as usize].add(batch);
         if number != 0 {
-            self.queue(thread, reader);
+            self.queue(thread, newcomers);
         }
+        true
     }
 
-    fn add_thread(&mut self, rank_idx: u32, number: u32, begin: Ns, reader: &mut impl ReadListener) -> u32 {
+    fn add_thread(&mut self, rank_idx: u32, number: u32, begin: Ns, newcomers: &mut NewcomerSinks) -> u32 {
         let thread = self.threads.len() as u32;
         let world_rank = self.ranks.get(rank_idx as usize).map_or(NONE, |rank| rank.world_rank);
         self.threads.push(ReplayThread::new(rank_idx, world_rank, number, begin));
         self.ranks[rank_idx as usize].threads.insert(number, thread);
-        reader.on_thread_start(NewThread { rank_idx, world_rank, number, begin, goes_on: None });
+        let at_cut = newcomers.from.filter(|_| number == 0);
+        let goes_on = at_cut
+            .and_then(|cut| Some(ContinuedThread { since: cut.last, kind: cut.ranks.get(rank_idx as usize)?.kind }));
+        let new = NewThread { rank_idx, world_rank, number, begin, goes_on };
+        newcomers.matcher.add_thread(new);
+        newcomers.sinks.on_thread_start(new, newcomers.scope.rank_window(rank_idx));
         thread
     }
 }

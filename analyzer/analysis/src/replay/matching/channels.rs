@@ -11,56 +11,45 @@ use lbprof_collector::semantics::SendMode;
 use lbprof_thresholds::replay::MIN_BYTES_THAT_NEED_PROGRESS;
 use rustc_hash::FxHashMap;
 
+use super::free_places::put_in_free_place;
 use crate::model::region_state::{Ns, RegionState};
 use crate::replay::what_if::NotedClocks;
 
-/// No transfer follows in the queue.
 const LAST: u32 = u32::MAX;
 
-/// Nobody.
-const NOBODY: u32 = u32::MAX;
-
-/// A sender, a receiver, a communicator and a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageChannel {
-    /// Index of the communicator.
     pub comm: u32,
     /// World rank that sends.
     pub from: u32,
     /// World rank that receives.
     pub to: u32,
-    /// The tag.
     pub tag: i32,
 }
 
 impl Hash for MessageChannel {
-    /// By two numbers at a time, for this is looked up for each side of each message.
+    /// Hashes two numbers at a time, because each side of each message is looked up.
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64(u64::from(self.from) << 32 | u64::from(self.to));
         state.write_u64(u64::from(self.comm) << 32 | u64::from(self.tag as u32));
     }
 }
 
-/// A transfer that is not over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TransferId(u32);
 
-/// The sender's or the receiver's side of a transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct TransferSide {
-    /// The thread.
     pub thread: u32,
     /// Time of the send, or of posting the receive.
     pub at: Ns,
-    /// The thread's state at that time.
     pub kind: RegionState,
-    /// Its clocks in the scenarios then.
     pub noted: NotedClocks,
-    /// Bytes that it sends; 0 of a receive.
+    /// Bytes of a send; 0 for a receive.
     pub bytes: u64,
-    /// Of a send: whether it may wait for its receive.
+    /// The mode of a send, which says whether it may wait for its receive.
     pub mode: SendMode,
-    /// The request that it was started under; NONE where it is blocking.
+    /// The request; NONE if the call is blocking.
     pub request: u32,
 }
 
@@ -75,46 +64,37 @@ impl TransferSide {
     }
 }
 
-/// A message in transit.
 #[derive(Clone, Copy, Debug)]
 pub struct MessageTransfer {
-    /// The send, once it was begun.
     pub sent: Option<TransferSide>,
-    /// The receive, once it was posted.
     pub posted: Option<TransferSide>,
-    /// A thread that can't go on before the send is begun; none: [`MessageTransfer::take_waiter`].
-    waiter: u32,
-    /// Number of sides that are over.
+    /// A thread that cannot go on before the send is begun.
+    pub waiter: Option<u32>,
     over: u8,
     next: u32,
-    /// Time at which the first side was over.
     over_at: Ns,
-    /// Time at which the sender, and the receiver, came back to MPI, where the message could not move before; else before all others.
+    /// Time at which the sender, and the receiver, came back to MPI, if the message could not move before; else `Ns::MIN`.
     moved_at: [Ns; 2],
 }
 
-/// Transfers of one channel of which one side is missing.
 #[derive(Clone, Copy, Debug)]
 struct TransferQueue {
     first: u32,
     last: u32,
-    /// True if they are sends.
     are_sends: bool,
 }
 
-/// The transfers that are not over.
 #[derive(Debug, Default)]
 pub struct OpenTransfers {
     all: Vec<MessageTransfer>,
     free: Vec<u32>,
     queues: FxHashMap<MessageChannel, TransferQueue>,
-    /// Threads that wait for any message of a channel.
     probes: FxHashMap<MessageChannel, Vec<u32>>,
     /// Number of queues from which on the empty ones are dropped.
     sweep_at: usize,
 }
 
-/// Fewest queues of which the empty ones are dropped.
+/// Minimum number of queues at which empty ones are dropped.
 const FEWEST: usize = 1 << 12;
 
 impl MessageTransfer {
@@ -128,102 +108,75 @@ impl MessageTransfer {
         begun.max(self.moved_at[usize::from(by_receiver)])
     }
 
-    /// Neither side is there.
     const NOTHING: MessageTransfer = MessageTransfer {
         sent: None,
         posted: None,
-        waiter: NOBODY,
+        waiter: None,
         over: 0,
         next: LAST,
         over_at: 0,
         moved_at: [Ns::MIN; 2],
     };
 
-    /// Returns whether one side was over at a time: then nothing more is needed of it.
+    /// Returns whether one side was over at a time. It has no further needs then.
     pub fn is_over_at(&self, time: Ns) -> bool {
         self.over > 0 && self.over_at <= time
-    }
-
-    /// The thread that waits for the send, which waits no more.
-    pub fn take_waiter(&mut self) -> Option<u32> {
-        let waiter = std::mem::replace(&mut self.waiter, NOBODY);
-        (waiter != NOBODY).then_some(waiter)
-    }
-
-    /// Lets a thread wait for the send.
-    pub fn set_waiter(&mut self, thread: u32) {
-        self.waiter = thread;
     }
 }
 
 impl OpenTransfers {
-    /// A message is sent: its transfer, and the thread that waited for it.
+    /// Adds the send of a message. Returns its transfer, and the thread that waited for it.
     #[inline]
     pub fn send(&mut self, channel: MessageChannel, sent: TransferSide) -> (TransferId, Option<u32>) {
-        match self.first_or_last(channel, true, || MessageTransfer { sent: Some(sent), ..MessageTransfer::NOTHING }) {
-            (id, true) => {
-                let transfer = &mut self.all[id as usize];
-                transfer.sent = Some(sent);
-                (TransferId(id), transfer.take_waiter())
-            }
-            (id, false) => (TransferId(id), None),
-        }
+        let id = self.first_or_last(channel, true);
+        let transfer = &mut self.all[id as usize];
+        transfer.sent = Some(sent);
+        (TransferId(id), transfer.waiter.take())
     }
 
-    /// Threads that waited for any message of a channel on which one was sent.
     pub fn take_probes(&mut self, channel: MessageChannel) -> Vec<u32> {
         if self.probes.is_empty() { Vec::new() } else { self.probes.remove(&channel).unwrap_or_default() }
     }
 
-    /// A receive is posted.
     #[inline]
     pub fn post(&mut self, channel: MessageChannel, posted: TransferSide) -> TransferId {
-        let (id, was_sent) =
-            self.first_or_last(channel, false, || MessageTransfer { posted: Some(posted), ..MessageTransfer::NOTHING });
-        if was_sent {
-            self.all[id as usize].posted = Some(posted);
-        }
+        let id = self.first_or_last(channel, false);
+        self.all[id as usize].posted = Some(posted);
         TransferId(id)
     }
 
-    /// A receive is posted of which it is not known yet on which channel.
     pub fn post_any(&mut self, posted: TransferSide) -> TransferId {
-        TransferId(add(
-            &mut self.all,
-            &mut self.free,
-            MessageTransfer { posted: Some(posted), ..MessageTransfer::NOTHING },
-        ))
+        let id = put_in_free_place(&mut self.all, &mut self.free, MessageTransfer::NOTHING);
+        self.all[id as usize].posted = Some(posted);
+        TransferId(id)
     }
 
-    /// Returns the side that a receive from any source has posted: it is no more.
+    /// Removes and returns the side that a receive from any source has posted.
     pub fn take_any(&mut self, id: TransferId) -> Option<TransferSide> {
         let posted = self.all.get_mut(id.0 as usize)?.posted.take()?;
         self.free.push(id.0);
         Some(posted)
     }
 
-    /// The transfer.
     pub fn get(&self, id: TransferId) -> &MessageTransfer {
         &self.all[id.0 as usize]
     }
 
-    /// The transfer, to change it.
     pub fn get_mut(&mut self, id: TransferId) -> &mut MessageTransfer {
         &mut self.all[id.0 as usize]
     }
 
-    /// The first message of a channel that nobody receives yet.
+    /// Returns the first message of a channel that no receive has taken.
     pub fn peek(&self, channel: MessageChannel) -> Option<TransferSide> {
         let queue = self.queues.get(&channel).filter(|queue| queue.are_sends)?;
         self.all.get(queue.first as usize)?.sent
     }
 
-    /// Lets a thread wait for any message of a channel.
     pub fn wait_for_any(&mut self, channel: MessageChannel, thread: u32) {
         self.probes.entry(channel).or_default().push(thread);
     }
 
-    /// Ends one side of a transfer: where both are, what they noted comes back and the transfer is no more.
+    /// Ends one side of a transfer. If both sides are over, removes the transfer and returns the notes of both.
     #[inline]
     pub fn end(&mut self, id: TransferId, at: Ns) -> Option<[Option<NotedClocks>; 2]> {
         let transfer = self.all.get_mut(id.0 as usize)?;
@@ -236,7 +189,7 @@ impl OpenTransfers {
         Some([transfer.sent, transfer.posted].map(|side| side.map(|side| side.noted)))
     }
 
-    /// A send or a receive was cancelled. Returns it if it is still in the queue of the channel, where it is no more: nothing is transferred.
+    /// Removes a cancelled send or receive from the queue of its channel. Returns it, or `None` if it was not there any more.
     pub fn cancel(&mut self, channel: MessageChannel, id: TransferId, sends: bool) -> Option<TransferSide> {
         let queue = self.queues.get_mut(&channel).filter(|queue| queue.are_sends == sends)?;
         let mut before = LAST;
@@ -261,7 +214,7 @@ impl OpenTransfers {
         if sends { sent } else { posted }
     }
 
-    /// Returns whether no message is in transit, and nobody waits for one.
+    /// Returns whether no message is in transit, and no thread waits for one.
     pub fn is_empty(&self) -> bool {
         self.free.len() == self.all.len() && self.probes.is_empty()
     }
@@ -280,51 +233,32 @@ impl OpenTransfers {
         (sends, receives)
     }
 
-    /// Takes the first of a channel's queue where that holds the other sides, and says so; else adds `new`, a send or not, as its last.
+    /// Takes the first transfer of a channel's queue, if the queue holds the other sides; else adds an empty one as its last.
     #[inline]
-    fn first_or_last(
-        &mut self,
-        channel: MessageChannel,
-        is_send: bool,
-        new: impl FnOnce() -> MessageTransfer,
-    ) -> (u32, bool) {
+    fn first_or_last(&mut self, channel: MessageChannel, is_send: bool) -> u32 {
         if self.queues.len() >= self.sweep_at.max(FEWEST) {
             self.sweep();
         }
-        let queue = self.queues.entry(channel).or_insert(TransferQueue { first: LAST, last: LAST, are_sends: is_send });
+        let OpenTransfers { all, free, queues, .. } = self;
+        let queue = queues.entry(channel).or_insert(TransferQueue { first: LAST, last: LAST, are_sends: is_send });
         let first = queue.first;
         if first != LAST && queue.are_sends != is_send {
-            queue.first = std::mem::replace(&mut self.all[first as usize].next, LAST);
-            return (first, true);
+            queue.first = std::mem::replace(&mut all[first as usize].next, LAST);
+            return first;
         }
-        let id = add(&mut self.all, &mut self.free, new());
+        let id = put_in_free_place(all, free, MessageTransfer::NOTHING);
         if first == LAST {
             *queue = TransferQueue { first: id, last: id, are_sends: is_send };
         } else {
-            self.all[queue.last as usize].next = id;
+            all[queue.last as usize].next = id;
             queue.last = id;
         }
-        (id, false)
+        id
     }
 
-    /// Drops empty queues.
     #[cold]
     fn sweep(&mut self) {
         self.queues.retain(|_, queue| queue.first != LAST);
         self.sweep_at = 2 * self.queues.len();
-    }
-}
-
-/// A further one of `all`, or one that is `free`.
-fn add(all: &mut Vec<MessageTransfer>, free: &mut Vec<u32>, transfer: MessageTransfer) -> u32 {
-    match free.pop() {
-        Some(id) => {
-            all[id as usize] = transfer;
-            id
-        }
-        None => {
-            all.push(transfer);
-            all.len() as u32 - 1
-        }
     }
 }

@@ -6,47 +6,36 @@ use lbprof_collector::semantics::CommunicationPattern;
 use rustc_hash::FxHashMap;
 
 use super::entries::{CollectiveEntries, CollectiveEntry};
+use super::free_places::put_in_free_place;
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
 use crate::replay::what_if::NotedClocks;
 
-/// A collective instance that is not over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CollectiveId(u32);
 
-/// A member of a communicator.
 #[derive(Clone, Copy, Debug)]
 pub struct CollectiveMember {
-    /// The rank in MPI_COMM_WORLD.
     pub world_rank: u32,
     /// Its number in the communicator, where that matters: in scans.
     pub number: u32,
 }
 
-/// A collective instance: who has entered, and when.
 #[derive(Clone, Debug)]
 pub struct CollectiveInstance {
-    /// Number of the operation of the first to enter.
     pub operation: u16,
-    /// The communication pattern.
     pub pattern: CommunicationPattern,
-    /// The world rank of the root, where there is one.
     pub root: Option<u32>,
-    /// The entries, where it matters who entered when; none where each waits for all.
+    /// The entries, if their times matter; empty if each member waits for all.
     pub entries: CollectiveEntries,
-    /// The root's entry.
     pub root_entry: Option<CollectiveEntry>,
-    /// Number of ranks that have entered.
     pub entered: u32,
-    /// The last to enter.
     pub last: CollectiveEntry,
     /// The latest clocks of all who entered, in the replays.
     pub noted: NotedClocks,
-    /// The root's clocks when it entered.
     pub root_noted: Option<NotedClocks>,
-    /// Number of ranks that will enter.
     pub expected: u32,
-    /// True if members call different operations, so that nothing can be said of it.
+    /// True if members call different operations, so that nothing is known of it.
     pub mixed: bool,
     /// Threads that can't go on before others have entered.
     pub waiters: Vec<u32>,
@@ -61,7 +50,7 @@ pub struct CollectiveInstance {
 struct OpenInstances {
     /// Number of the first of `open`.
     from: u64,
-    /// `None`: it is over.
+    /// The instances, or `None` if they are over.
     open: VecDeque<Option<u32>>,
 }
 
@@ -83,19 +72,17 @@ impl OpenInstances {
     }
 }
 
-/// The collective instances that are not over.
 #[derive(Debug, Default)]
 pub struct OpenCollectives {
     all: Vec<CollectiveInstance>,
     free: Vec<u32>,
     open: FxHashMap<(u32, i32), OpenInstances>,
-    /// Number of instances that each rank has entered.
     entered: FxHashMap<(u32, u32, i32), u64>,
 }
 
 impl OpenCollectives {
-    /// The collective instance that a rank enters next on `key`, a communicator and what it is on there; none where it would be one that is over.
-    /// `new` makes it where the rank is the first.
+    /// Returns the collective instance that a rank enters next on `key`, i.e. a communicator and an object on it, or `None` if the instance is over.
+    /// `new` makes it if the rank is the first.
     pub fn enter(
         &mut self,
         rank: u32,
@@ -107,45 +94,34 @@ impl OpenCollectives {
         let number = *entered;
         let place = on_key.place(number)?;
         *entered += 1;
-        while on_key.open.len() <= place {
-            on_key.open.push_back(None);
+        if on_key.open.len() <= place {
+            on_key.open.resize(place + 1, None);
         }
         if let Some(id) = on_key.open[place] {
             return Some(CollectiveId(id));
         }
         let instance = CollectiveInstance { key, number, ..new() };
-        let id = match self.free.pop() {
-            Some(id) => {
-                self.all[id as usize] = instance;
-                id
-            }
-            None => {
-                self.all.push(instance);
-                self.all.len() as u32 - 1
-            }
-        };
+        let id = put_in_free_place(&mut self.all, &mut self.free, instance);
         on_key.open[place] = Some(id);
         Some(CollectiveId(id))
     }
 
-    /// The collective instance.
     pub fn get(&self, id: CollectiveId) -> &CollectiveInstance {
         &self.all[id.0 as usize]
     }
 
-    /// The collective instance, to change it.
     pub fn get_mut(&mut self, id: CollectiveId) -> &mut CollectiveInstance {
         &mut self.all[id.0 as usize]
     }
 
-    /// Removes a member that leaves. Where it was the last, the collective instance is over: what it noted comes back.
-    pub fn leave(&mut self, id: CollectiveId) -> Option<(NotedClocks, Option<NotedClocks>)> {
-        let instance = self.all.get_mut(id.0 as usize)?;
+    /// Removes a member that leaves. If it was the last, the collective instance is over, and its notes are returned.
+    pub fn leave(&mut self, id: CollectiveId) -> Option<[Option<NotedClocks>; 2]> {
+        let instance = self.get_mut(id);
         instance.left += 1;
         if instance.left < instance.expected {
             return None;
         }
-        let (key, number, noted) = (instance.key, instance.number, (instance.noted, instance.root_noted));
+        let (key, number, noted) = (instance.key, instance.number, [Some(instance.noted), instance.root_noted]);
         (instance.waiters, instance.entries) = (Vec::new(), CollectiveEntries::default());
         self.free.push(id.0);
         if let Some(on_key) = self.open.get_mut(&key) {
@@ -154,7 +130,6 @@ impl OpenCollectives {
         Some(noted)
     }
 
-    /// Returns whether none is open.
     pub fn is_empty(&self) -> bool {
         self.free.len() == self.all.len()
     }
@@ -176,13 +151,12 @@ impl CollectiveEntry {
 }
 
 impl CollectiveInstance {
-    /// Returns the index of its communicator.
     pub fn comm(&self) -> u32 {
         self.key.0
     }
 
-    /// Returns the entry, the root's or another member's, for which the call of a member of a rooted collective or a scan evidently waited: the call ended just
-    /// after it. MPI passes data on along trees of ranks, of which no log says who passes them to whom; so even the root of a broadcast may wait.
+    /// Returns the entry, the root's or another member's, for which the call of a member of a rooted collective or a scan evidently waited: the
+    /// call ended just after it. MPI passes data along trees of ranks, which no log states; so even the root of a broadcast may wait.
     ///
     /// ```text
     ///   rank 0    |reduce .................|      the root
@@ -191,7 +165,7 @@ impl CollectiveInstance {
     /// ```
     pub fn entry_on_the_way(&self, own: CollectiveMember, call: TimeInterval) -> Option<CollectiveEntry> {
         let last = self.entries.last_of_others_until(own.world_rank, call.end);
-        // Of a scan those before the rank are needed anyway, and may be the reason.
+        // The members before a rank in a scan are needed anyway, and may be the reason.
         let needed = match self.pattern {
             CommunicationPattern::Prefix => self.entries.last_before_until(own.number, call.end),
             CommunicationPattern::OneToAll
@@ -202,7 +176,7 @@ impl CollectiveInstance {
         [needed, last].into_iter().flatten().find(|entry| entry.ends(call))
     }
 
-    /// A collective instance opened by `first`, which [`CollectiveInstance::add`] then counts.
+    /// Creates a collective instance for `first`, whose entry [`CollectiveInstance::add`] then adds.
     pub fn new(first: CollectiveEntry, operation: u16, pattern: CommunicationPattern, noted: NotedClocks) -> Self {
         CollectiveInstance {
             operation,
@@ -223,11 +197,11 @@ impl CollectiveInstance {
         }
     }
 
-    /// A member enters. Its clocks are noted apart.
+    /// Adds the entry of a member. Its clocks are noted separately.
     pub fn add(&mut self, entry: CollectiveEntry, operation: u16, root: Option<u32>) {
         self.mixed |= operation != self.operation;
         self.entered += 1;
-        // Of those that enter at the same time it is the first rank, in whatever order they are followed.
+        // If several enter at the same time, it is the first rank, whatever their order in the replay.
         if entry.order() > self.last.order() {
             self.last = entry;
         }
@@ -252,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_call_waited_for_a_member_on_the_way_that_came_just_before_its_end() {
-        let noted = ScenarioClocks::new(Vec::new(), 0).note(0);
+        let noted = ScenarioClocks::new(Vec::new(), 0, 0).note(0);
         let entry = |rank, at| CollectiveEntry { world_rank: rank, member: rank, thread: rank, at };
         let rooted = |pattern| {
             let mut instance = CollectiveInstance::new(entry(0, 100), 0, pattern, noted);
@@ -283,7 +257,7 @@ mod tests {
 
     #[test]
     fn instances_behind_one_that_never_ends_cost_no_more_the_more_there_are() {
-        let noted = ScenarioClocks::new(Vec::new(), 0).note(0);
+        let noted = ScenarioClocks::new(Vec::new(), 0, 0).note(0);
         let mut collectives = OpenCollectives::default();
         let enter = |collectives: &mut OpenCollectives, rank| {
             let entry = CollectiveEntry { world_rank: rank, member: 0, thread: rank, at: 0 };

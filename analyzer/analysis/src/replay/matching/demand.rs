@@ -24,23 +24,15 @@ use crate::partial_result::PartialResult;
 /// Less than 1/N of the computation is negligible.
 const SMALL: Ns = 20;
 
-/// The part of each thread in handing out work on demand.
 #[derive(Debug, Default)]
 pub struct WorkDemands {
     threads: Vec<ThreadDemand>,
-    /// Nanoseconds computed between an answer of a rank that answers whoever asked it first, and the next request to it; or between two fetches from
-    /// the same rank.
-    on_demand: Ns,
-    /// Number of intervals of such computation.
-    tasks: u64,
-    /// The world ranks from whose windows tasks were taken.
-    hosts: BTreeSet<u32>,
+    /// The sums so far, without those by thread.
+    sums: OnDemand,
 }
 
-/// The part of a thread in handing out work on demand.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct ThreadDemand {
-    /// The thread's rank in MPI_COMM_WORLD.
     world_rank: u32,
     /// The last thread that asked it, by a message from any source, and has no answer yet.
     asked_by: Option<u32>,
@@ -48,27 +40,14 @@ struct ThreadDemand {
     answered: Option<(u32, Ns)>,
     /// The world rank whose window it last took a number from, and the computation until then.
     fetched: Option<(u32, Ns)>,
-    /// Total computation.
     computed: Ns,
-    /// The last task since a collective operation.
     last_task: Ns,
-    /// The last tasks before collective operations.
     last_tasks: TaskSums,
 }
 
 impl WorkDemands {
-    /// Adds the next thread, which belongs to this world rank.
     pub fn add_thread(&mut self, world_rank: u32) {
-        let (last_task, last_tasks) = Default::default();
-        self.threads.push(ThreadDemand {
-            world_rank,
-            asked_by: None,
-            answered: None,
-            fetched: None,
-            computed: 0,
-            last_task,
-            last_tasks,
-        });
+        self.threads.push(ThreadDemand { world_rank, ..ThreadDemand::default() });
     }
 
     /// Records that a thread received a message from any source, which may be a request for work.
@@ -95,18 +74,17 @@ impl WorkDemands {
         let ThreadDemand { fetched, computed, .. } = self.threads[thread as usize];
         if let Some((_, since)) = fetched.filter(|&(last, _)| last == target) {
             self.end_task(thread, since);
-            self.hosts.insert(target);
+            self.sums.hosts.insert(target);
         }
         self.threads[thread as usize].fetched = Some((target, computed));
     }
 
-    /// Counts what a thread has computed since then as a task.
     fn end_task(&mut self, thread: u32, since: Ns) {
         let ThreadDemand { computed, last_task, .. } = &mut self.threads[thread as usize];
         let task = *computed - since;
-        self.on_demand += task;
+        self.sums.on_demand += task;
         if task > 0 {
-            self.tasks += 1;
+            self.sums.tasks += 1;
             *last_task = task;
         }
     }
@@ -126,28 +104,24 @@ impl WorkDemands {
         }
     }
 
-    /// Records computation of a thread.
     #[inline]
     pub fn add_computation(&mut self, thread: u32, ns: Ns) {
         self.threads[thread as usize].computed += ns;
     }
 
-    /// Returns the work handed out on demand, and all work.
-    pub fn finish(&self) -> OnDemand {
-        let mut last: BTreeMap<u32, TaskSums> = BTreeMap::new();
-        for ThreadDemand { world_rank, last_task, last_tasks, .. } in &self.threads {
-            let mut sums = *last_tasks;
-            sums.count(*last_task);
-            if sums.tasks > 0 {
-                last.entry(*world_rank).or_default().add(sums);
+    pub fn finish(self) -> OnDemand {
+        let mut all = self.sums;
+        for ThreadDemand { world_rank, computed, last_task, mut last_tasks, .. } in self.threads {
+            all.computed += computed;
+            last_tasks.count(last_task);
+            if last_tasks.tasks > 0 {
+                all.last.entry(world_rank).or_default().add(last_tasks);
             }
         }
-        let computed = self.threads.iter().map(|one| one.computed).sum();
-        OnDemand { on_demand: self.on_demand, computed, tasks: self.tasks, hosts: self.hosts.clone(), last }
+        all
     }
 }
 
-/// Number and duration of tasks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 struct TaskSums {
     tasks: u64,
@@ -155,7 +129,6 @@ struct TaskSums {
 }
 
 impl TaskSums {
-    /// Counts a task, if there is one.
     fn count(&mut self, task: Ns) {
         if task > 0 {
             self.add(TaskSums { tasks: 1, time: task });
@@ -171,8 +144,11 @@ impl TaskSums {
 /// Work that was handed out on demand, of all work, in nanoseconds.
 #[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct OnDemand {
+    /// Nanoseconds computed between an answer of a rank that answers whoever asked it first, and the next request to it; or between two fetches from
+    /// the same rank.
     on_demand: Ns,
     computed: Ns,
+    /// Number of intervals of such computation.
     tasks: u64,
     /// The world ranks whose windows hold the counters that tasks were taken from.
     hosts: BTreeSet<u32>,
@@ -186,33 +162,27 @@ impl PartialResult for OnDemand {
             self.last.entry(rank).or_default().add(sums);
         }
         self.hosts.extend(after.hosts);
-        OnDemand {
-            hosts: self.hosts,
-            on_demand: self.on_demand + after.on_demand,
-            computed: self.computed + after.computed,
-            tasks: self.tasks + after.tasks,
-            last: self.last,
-        }
+        self.on_demand += after.on_demand;
+        self.computed += after.computed;
+        self.tasks += after.tasks;
+        self
     }
 }
 
 impl OnDemand {
-    /// Returns whether that is a considerable part of the work.
     pub fn is_considerable(&self) -> bool {
         self.on_demand > 0 && SMALL * self.on_demand >= self.computed
     }
 
-    /// Returns the tasks in seconds.
     pub fn tasks(&self) -> TasksOnDemand {
         let last = self.last.iter();
+        let last = last.map(|(&rank, sums)| LastTasks { rank, tasks: sums.tasks, total_s: sums.time as f64 * 1e-9 });
         TasksOnDemand {
             tasks: self.tasks,
             total_s: self.on_demand as f64 * 1e-9,
             computed_s: self.computed as f64 * 1e-9,
             hosts: self.hosts.iter().copied().collect(),
-            last: last
-                .map(|(&rank, sums)| LastTasks { rank, tasks: sums.tasks, total_s: sums.time as f64 * 1e-9 })
-                .collect(),
+            last: last.collect(),
         }
     }
 }

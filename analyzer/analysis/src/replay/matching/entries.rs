@@ -1,6 +1,6 @@
-//! Keeps the entries into a rooted collective or a scan, of which it matters who entered when.
+//! Keeps the entries into a rooted collective or a scan, whose times matter.
 //!
-//! Each member asks for what it needs of the others. What a question takes grows at most with the logarithm of the number of members.
+//! Each member asks for what it needs of the others. The answers do not take longer the more members there are.
 
 use std::cmp::Reverse;
 
@@ -8,47 +8,45 @@ use rustc_hash::FxHashMap;
 
 use crate::model::region_state::Ns;
 
-/// A rank that has entered.
 #[derive(Clone, Copy, Debug)]
 pub struct CollectiveEntry {
-    /// The rank in MPI_COMM_WORLD.
     pub world_rank: u32,
     /// Its number in the communicator.
     pub member: u32,
-    /// The thread.
     pub thread: u32,
-    /// Time of the entry.
     pub at: Ns,
 }
 
-/// The entries of ranks into a collective.
 #[derive(Clone, Debug, Default)]
 pub struct CollectiveEntries {
-    /// Sorted by time. Of those at the same time, the lowest rank comes last.
+    /// Sorted by time. At the same time, the lowest rank comes last.
     by_time: Vec<CollectiveEntry>,
-    by_member: LatestOfFirstMembers,
+    /// The latest entry of the members up to and with each of the first ones, all of which have entered.
+    latest_of_first: Vec<CollectiveEntry>,
+    /// Entries of members after the first missing one.
+    others: FxHashMap<u32, CollectiveEntry>,
 }
 
 impl CollectiveEntries {
-    /// Adds the entry of a rank.
     pub fn add(&mut self, entry: CollectiveEntry) {
         // Ranks are followed in the order of time, so this is mostly the end.
         let index = self.by_time.partition_point(|other| other.order() < entry.order());
         self.by_time.insert(index, entry);
-        self.by_member.add(entry);
+        self.others.insert(entry.member, entry);
+        while let Some(next) = self.others.remove(&(self.latest_of_first.len() as u32)) {
+            let before = self.latest_of_first.last().copied();
+            self.latest_of_first.push(before.filter(|before| before.order() > next.order()).unwrap_or(next));
+        }
     }
 
-    /// Returns all entries in the order of time.
     pub fn in_order(&self) -> &[CollectiveEntry] {
         &self.by_time
     }
 
-    /// Returns the entry of a rank.
     pub fn of_rank(&self, world_rank: u32) -> Option<CollectiveEntry> {
         self.by_time.iter().find(|entry| entry.world_rank == world_rank).copied()
     }
 
-    /// Returns the last entry of another rank.
     pub fn last_of_others(&self, world_rank: u32) -> Option<CollectiveEntry> {
         last_of_others(&self.by_time, world_rank)
     }
@@ -58,14 +56,13 @@ impl CollectiveEntries {
         last_of_others(self.until(until), world_rank)
     }
 
-    /// Returns the number of members before `member` that have entered.
-    pub fn count_before(&self, member: u32) -> u32 {
-        self.by_member.before(member).count
+    pub fn has_all_before(&self, member: u32) -> bool {
+        self.latest_of_first.len() >= member as usize
     }
 
-    /// Returns the last entry of a member before `member`.
     pub fn last_before(&self, member: u32) -> Option<CollectiveEntry> {
-        self.by_member.before(member).latest
+        let known = member.checked_sub(1).and_then(|last| self.latest_of_first.get(last as usize));
+        known.copied().or_else(|| self.by_time.iter().rev().find(|entry| entry.member < member).copied())
     }
 
     /// Returns the last entry of a member before `member` that is not later than `until`.
@@ -87,62 +84,9 @@ fn last_of_others(entries: &[CollectiveEntry], world_rank: u32) -> Option<Collec
 }
 
 impl CollectiveEntry {
-    /// Returns the place in the order of time.
     pub fn order(&self) -> (Ns, Reverse<u32>) {
         (self.at, Reverse(self.world_rank))
     }
-}
-
-/// The last entry among the first members of a communicator, for any number of first members: a binary indexed tree.
-#[derive(Clone, Debug, Default)]
-struct LatestOfFirstMembers {
-    /// The node `i` stands for as many members as the value of the lowest bit of `i`, up to the member `i - 1`.
-    nodes: FxHashMap<u64, EntriesOfMembers>,
-}
-
-/// The entries of some members: their number, and the last.
-#[derive(Clone, Copy, Debug, Default)]
-struct EntriesOfMembers {
-    count: u32,
-    latest: Option<CollectiveEntry>,
-}
-
-impl EntriesOfMembers {
-    fn join(self, other: Self) -> Self {
-        let latest = self.latest.into_iter().chain(other.latest).max_by_key(CollectiveEntry::order);
-        EntriesOfMembers { count: self.count + other.count, latest }
-    }
-}
-
-impl LatestOfFirstMembers {
-    /// The largest node is below this: members are numbers of 32 bits.
-    const END: u64 = 1 << 32;
-
-    /// Adds the entry of a member. A member of unknown number is before no other.
-    fn add(&mut self, entry: CollectiveEntry) {
-        let new = EntriesOfMembers { count: 1, latest: Some(entry) };
-        let mut node = u64::from(entry.member) + 1;
-        while node < Self::END {
-            let known = self.nodes.entry(node).or_default();
-            *known = known.join(new);
-            node += lowest_bit(node);
-        }
-    }
-
-    /// Returns the entries of the members before `member`.
-    fn before(&self, member: u32) -> EntriesOfMembers {
-        let mut all = EntriesOfMembers::default();
-        let mut node = u64::from(member);
-        while node > 0 {
-            all = all.join(self.nodes.get(&node).copied().unwrap_or_default());
-            node -= lowest_bit(node);
-        }
-        all
-    }
-}
-
-fn lowest_bit(number: u64) -> u64 {
-    number & number.wrapping_neg()
 }
 
 #[cfg(test)]
@@ -164,7 +108,8 @@ mod tests {
             let all: Vec<CollectiveEntry> = entries
                 .iter()
                 .map(|(&world_rank, &(member, at))| {
-                    let member = if member == 29 { NONE } else { member };
+                    // Each member enters once; the numbers of some are not known.
+                    let member = if member == 29 { NONE } else { world_rank * 7 % 41 };
                     CollectiveEntry { world_rank, member, thread: world_rank, at }
                 })
                 .collect();
@@ -185,8 +130,8 @@ mod tests {
                 found(kept.last_before_until(member, until)),
                 last(&|entry| entry.member < member && entry.at <= until)
             );
-            let before = all.iter().filter(|entry| entry.member < member).count();
-            prop_assert_eq!(kept.count_before(member), before as u32);
+            let has_all = (0..member.min(41)).all(|first| all.iter().any(|entry| entry.member == first));
+            prop_assert_eq!(kept.has_all_before(member), has_all);
             prop_assert!(kept.in_order().is_sorted_by_key(CollectiveEntry::order));
         }
     }
@@ -203,7 +148,7 @@ mod tests {
             let until = i64::from(n - rank);
             let found = |entry: Option<CollectiveEntry>| entry.map(|entry| entry.world_rank);
             assert_eq!(found(entries.last_before(rank)), Some(rank - 1));
-            assert_eq!(entries.count_before(rank), rank);
+            assert!(entries.has_all_before(rank));
             assert!(found(entries.last_of_others_until(rank, until)) >= Some(n - rank - 1));
             assert!(entries.last_of_others(rank).is_some());
         }

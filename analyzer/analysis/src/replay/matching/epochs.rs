@@ -14,34 +14,19 @@ use super::{CurrentCallEvent, EventMatcher};
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
 use crate::model::waits::WaitState;
-use crate::replay::blocking::EndedBy;
 use crate::replay::ended_call::{CallNeed, NeedClock};
-use crate::replay::sinks::{EventSink, EventSinks, PairSync};
+use crate::replay::sinks::{EventSinks, PairSync};
 use crate::replay::timeline::{CommEvent, CommRole};
 
-/// A signal that a call awaits.
-#[derive(Clone, Copy)]
-struct SignalWait {
-    signal: SignalKind,
-    /// True if the call cannot end before it was sent.
-    certain: bool,
-    /// Bytes that come from each.
-    bytes: u64,
-}
-
 impl EventMatcher<'_> {
-    /// A rank enters a neighbourhood collective: it signals those that it sends to, and awaits those that send to it.
+    /// Enters a neighbourhood collective: the rank signals the ranks that it sends to, and awaits the ranks that send to it.
     pub(super) fn enter_neighbourhood(&mut self, at: &CurrentCallEvent, sinks: &mut EventSinks) -> StartedOperation {
         let event = at.event;
-        let (sources, destinations) = (self.list(at, event.peer), self.list(at, event.peer.wrapping_add(1)));
-        let (Some(sources), Some(destinations)) = (sources, destinations) else {
+        let lists = self.list(at, event.peer).zip(self.list(at, event.peer.wrapping_add(1)));
+        let Some((sources, destinations)) = lists.filter(|_| event.comm != NONE) else {
             self.counts.unmatched_neighbours += 1;
             return StartedOperation::Nothing;
         };
-        if event.comm == NONE {
-            self.counts.unmatched_neighbours += 1;
-            return StartedOperation::Nothing;
-        }
         if self.ranks[at.own.rank_idx as usize].broken {
             self.counts.behind_gaps += 1;
             return StartedOperation::Nothing;
@@ -49,14 +34,10 @@ impl EventMatcher<'_> {
         self.signal_all(at, &destinations, SignalKind::Entered, sinks);
         let needs_all = Operation::synchronises(at.step.operation) == SynchronisesWith::Sources;
         let bytes = event.bytes / sources.len().max(1) as u64;
-        self.await_all(
-            at,
-            &sources,
-            SignalWait { signal: SignalKind::Entered, certain: needs_all && event.bytes > 0, bytes },
-        )
+        self.await_all(at, &sources, SignalKind::Entered, needs_all && event.bytes > 0, bytes)
     }
 
-    /// A step of an epoch, or a lock, begins; whether its end matters.
+    /// Starts a step of an epoch, or a lock. Returns whether the end of the call matters.
     pub(super) fn epoch(&mut self, at: &CurrentCallEvent, sinks: &mut EventSinks) -> bool {
         let event = at.event;
         if event.comm == NONE || event.tag < 0 {
@@ -67,146 +48,120 @@ impl EventMatcher<'_> {
             self.counts.behind_gaps += 1;
             return false;
         }
-        let started = match event.role {
-            CommRole::Lock { exclusive, folded } => {
-                let held = HeldLock { exclusive, folded };
-                self.locks.lock(lock_of(at), held);
-                Some(StartedOperation::Nothing)
-            }
-            CommRole::Unlock { folded } => {
-                self.unlock(at, folded, sinks);
-                Some(StartedOperation::Nothing)
-            }
-            CommRole::Epoch(step) => self.with_group(at, step, sinks),
-            _ => None,
-        };
-        if let Some(started) = started {
-            self.keep(at, [started, StartedOperation::Nothing]);
+        let mut started = StartedOperation::Nothing;
+        match event.role {
+            CommRole::Lock { exclusive, folded } => self.locks.lock(lock_of(at), HeldLock { exclusive, folded }),
+            CommRole::Unlock { folded } => self.unlock(at, folded, sinks),
+            CommRole::Epoch(step) => match self.synchronise(at, step, sinks) {
+                Some(with_group) => started = with_group,
+                None => return false,
+            },
+            _ => return false,
         }
-        started.is_some()
+        self.keep(at, [started, StartedOperation::Nothing]);
+        true
     }
 
-    /// A step of an epoch with a group; `None`: it cannot be matched.
-    fn with_group(
+    /// Starts a step of an epoch with a group. Returns `None` if it cannot be matched.
+    fn synchronise(
         &mut self,
         at: &CurrentCallEvent,
         step: EpochStep,
         sinks: &mut EventSinks,
     ) -> Option<StartedOperation> {
-        let rma_window = (at.own.world_rank, at.event.comm, at.event.tag);
-        if self.unknown.contains(&rma_window) {
+        let by_world_rank = (at.own.world_rank, at.event.comm, at.event.tag);
+        if self.unknown.contains(&by_world_rank) {
             self.counts.behind_gaps += 1;
             return None;
         }
         let Some(others) = self.list(at, at.event.peer) else {
-            // What it signals others in this epoch, and awaits of them, would be taken for that of the next.
-            self.unknown.insert(rma_window);
+            // Its signals in this epoch would be taken for signals of the next epoch.
+            self.unknown.insert(by_world_rank);
             self.counts.unmatched_epochs += 1;
             return None;
         };
-        Some(self.synchronise(at, step, &others, sinks))
-    }
-
-    fn synchronise(
-        &mut self,
-        at: &CurrentCallEvent,
-        step: EpochStep,
-        others: &[u32],
-        sinks: &mut EventSinks,
-    ) -> StartedOperation {
-        let rma_window = (at.own.rank_idx, at.event.comm, at.event.tag);
-        match step {
+        let by_rank_idx = (at.own.rank_idx, at.event.comm, at.event.tag);
+        Some(match step {
             EpochStep::Post => {
-                self.signal_all(at, others, SignalKind::Posted, sinks);
+                self.signal_all(at, &others, SignalKind::Posted, sinks);
                 StartedOperation::Nothing
             }
             EpochStep::Start => {
                 // MPI may let the epoch begin before it is exposed, and wait for that when it ends.
-                let started =
-                    self.await_all(at, others, SignalWait { signal: SignalKind::Posted, certain: false, bytes: 0 });
+                let started = self.await_all(at, &others, SignalKind::Posted, false, 0);
                 if let StartedOperation::AwaitedSignals(id) = started
-                    && let Some(open) = self.accesses.insert(rma_window, id)
+                    && let Some(open) = self.accesses.insert(by_rank_idx, id)
                 {
                     self.awaited(at.thread, open, TimeInterval::new(Ns::MIN, Ns::MIN), sinks);
                 }
                 started
             }
             EpochStep::Complete => {
-                self.signal_all(at, others, SignalKind::Completed, sinks);
-                self.accesses.remove(&rma_window).map_or(StartedOperation::Nothing, StartedOperation::AwaitedSignals)
+                self.signal_all(at, &others, SignalKind::Completed, sinks);
+                self.accesses.remove(&by_rank_idx).map_or(StartedOperation::Nothing, StartedOperation::AwaitedSignals)
             }
-            EpochStep::Wait | EpochStep::Test => {
-                self.await_all(at, others, SignalWait { signal: SignalKind::Completed, certain: true, bytes: 0 })
-            }
-        }
+            EpochStep::Wait | EpochStep::Test => self.await_all(at, &others, SignalKind::Completed, true, 0),
+        })
     }
 
     fn unlock(&mut self, at: &CurrentCallEvent, folded: bool, sinks: &mut EventSinks) {
         let (own, thread) = (at.own, at.thread);
-        match self.locks.unlock(lock_of(at), folded, || LockRelease {
+        let old = self.locks.unlock(lock_of(at), folded, || LockRelease {
             world_rank: own.world_rank,
             thread,
             at: own.begun,
-            noted: sinks.note(thread),
-        }) {
-            Some(old) => {
-                for release in old {
-                    sinks.forget(release.noted);
-                }
-            }
-            None => self.counts.unmatched_epochs += 1,
+            noted: sinks.clocks.note(thread),
+        });
+        self.counts.unmatched_epochs += u64::from(old.is_none());
+        for release in old.into_iter().flatten() {
+            sinks.clocks.forget(release.noted);
         }
     }
 
-    /// A list that a thread's event names.
     fn list(&self, at: &CurrentCallEvent, number: u32) -> Option<Arc<[u32]>> {
         self.ranks.get(at.own.rank_idx as usize)?.lists.get(number as usize).cloned()
     }
 
     /// Returns the world ranks that are replayed, and lack neither records nor the groups of epochs on the event's RMA window.
-    fn followed(&self, world_ranks: &[u32], event: &CommEvent) -> Vec<u32> {
-        world_ranks
-            .iter()
-            .copied()
-            .filter(|&world_rank| {
-                let known = self.places.get(world_rank).and_then(|place| self.ranks.get(place as usize));
-                let is_counted =
-                    self.unknown.is_empty() || !self.unknown.contains(&(world_rank, event.comm, event.tag));
-                is_counted && known.is_some_and(|rank| !rank.broken)
-            })
-            .collect()
+    fn replayed_ranks(&self, world_ranks: &[u32], event: &CommEvent) -> Vec<u32> {
+        let mut replayed = world_ranks.to_vec();
+        replayed.retain(|&world_rank| {
+            self.places.get(world_rank).is_some_and(|place| !self.is_broken(place))
+                && !self.unknown.contains(&(world_rank, event.comm, event.tag))
+        });
+        replayed
     }
 
     fn signal_all(&mut self, at: &CurrentCallEvent, others: &[u32], signal: SignalKind, sinks: &mut EventSinks) {
         let (own, event, thread) = (at.own, at.event, at.thread);
-        for to in self.followed(others, event) {
-            let sent = SentSignal { thread, at: own.begun, noted: sinks.note(thread) };
+        for to in self.replayed_ranks(others, event) {
+            let sent = SentSignal { thread, at: own.begun, noted: sinks.clocks.note(thread) };
             let route = SignalRoute { comm: event.comm, on: event.tag, from: own.world_rank, to, signal };
             let (woken, unawaited) = self.signals.send(route, sent);
             if let Some(noted) = unawaited {
-                sinks.forget(noted);
+                sinks.clocks.forget(noted);
             }
             self.woken.extend(woken);
         }
     }
 
-    fn await_all(&mut self, at: &CurrentCallEvent, others: &[u32], awaits: SignalWait) -> StartedOperation {
-        let (to, event) = (at.own.world_rank, at.event);
-        let SignalWait { signal, certain, bytes } = awaits;
-        let from = self.followed(others, event);
-        self.counts.not_recorded += u64::from(
-            !self.unknown.is_empty()
-                && others.iter().any(|&other| self.unknown.contains(&(other, event.comm, event.tag))),
-        );
-        StartedOperation::AwaitedSignals(self.signals.expect_from(
-            from.into_iter().map(|from| SignalRoute { comm: event.comm, on: event.tag, from, to, signal }),
-            signal,
-            certain,
-            bytes,
-        ))
+    /// Awaits signals from others. `certain`: the call cannot end before they were sent; `bytes`: bytes that come from each.
+    fn await_all(
+        &mut self,
+        at: &CurrentCallEvent,
+        others: &[u32],
+        signal: SignalKind,
+        certain: bool,
+        bytes: u64,
+    ) -> StartedOperation {
+        let (to, &CommEvent { comm, tag: on, .. }) = (at.own.world_rank, at.event);
+        let from = self.replayed_ranks(others, at.event).into_iter();
+        self.counts.not_recorded += u64::from(others.iter().any(|&other| self.unknown.contains(&(other, comm, on))));
+        let routes = from.map(|from| SignalRoute { comm, on, from, to, signal });
+        StartedOperation::AwaitedSignals(self.signals.expect_from(routes, signal, certain, bytes))
     }
 
-    /// A call that awaits others needs each of them, and waits for the last.
+    /// Adds the needs of a call that awaits other ranks: it needs each of them, and waits for the last.
     pub(super) fn resolve_signals(
         &mut self,
         at: &CurrentCallEvent,
@@ -229,27 +184,19 @@ impl EventMatcher<'_> {
         }
         sent.retain(|sent| certain || sent.at <= at.ends());
         let last = sent.iter().enumerate().max_by_key(|(_, sent)| sent.at).map(|(i, _)| i);
-        needs.all.extend(sent.into_iter().enumerate().map(|(i, sent)| CallNeed {
-            bytes,
-            certain,
-            waits: waits && Some(i) == last,
-            ..need_of_event(
-                EndedBy { thread: sent.thread, at: sent.at },
-                NeedClock::Noted(sent.noted),
-                state_of(signal),
-            )
+        needs.all.extend(sent.into_iter().enumerate().map(|(i, sent)| {
+            let need = CallNeed::new(sent.thread, sent.at, NeedClock::Noted(sent.noted), state_of(signal));
+            CallNeed { bytes, certain, waits: waits && Some(i) == last, ..need }
         }));
         true
     }
 
-    /// A lock waits for the last holder of a conflicting lock, if that released it meanwhile.
+    /// Returns the need of a call that requests a lock: the last release of a conflicting lock, if it was during the call.
     pub(super) fn need_of_lock(&self, at: &CurrentCallEvent, exclusive: bool) -> Option<CallNeed> {
         let release = self.released(at, exclusive, TimeInterval::new(at.own.begun, at.ends()))?;
-        let by = EndedBy { thread: release.thread, at: release.at };
-        Some(need_of_event(by, NeedClock::Noted(release.noted), WaitState::Lock))
+        Some(CallNeed::new(release.thread, release.at, NeedClock::Noted(release.noted), WaitState::Lock))
     }
 
-    /// Ends a call that requested a lock.
     pub(super) fn end_lock(
         &mut self,
         at: &CurrentCallEvent,
@@ -259,45 +206,37 @@ impl EventMatcher<'_> {
     ) {
         self.counts.epochs += 1;
         if let Some(release) = self.released(at, exclusive, time) {
-            sinks.on_pair_sync(PairSync::new(release.thread, release.at, at.thread, time));
+            sinks.waits.on_pair_sync(PairSync::new(release.thread, release.at, at.thread, time));
         }
     }
 
-    /// The last release, within a time, of a lock that does not go with the one that the event asks for.
+    /// Returns the last release, within a time, of a lock that conflicts with the requested one.
     fn released(&self, at: &CurrentCallEvent, exclusive: bool, time: TimeInterval) -> Option<LockRelease> {
         let event = at.event;
         let found = self.locks.waited_for((event.comm, event.tag), target(event), at.own.world_rank, exclusive);
         found.filter(|release| time.has(release.at))
     }
 
-    /// Ends what a call awaited: it is synchronised with those that it awaited, since both had come there.
+    /// Ends the awaited signals of a call, which synchronises it with their senders.
     pub(super) fn awaited(&mut self, thread: u32, id: AwaitedId, time: TimeInterval, sinks: &mut EventSinks) {
-        let signal = self.signals.awaited(id).signal;
+        let is_neighbourhood = self.signals.awaited(id).signal == SignalKind::Entered;
         let sent = self.signals.end(id);
-        if sent.iter().all(Option::is_some) {
-            *(if signal == SignalKind::Entered { &mut self.counts.neighbourhoods } else { &mut self.counts.epochs }) +=
-                1;
-        }
+        let is_complete = sent.iter().all(Option::is_some);
+        self.counts.neighbourhoods += u64::from(is_complete && is_neighbourhood);
+        self.counts.epochs += u64::from(is_complete && !is_neighbourhood);
         for sent in sent.into_iter().flatten() {
-            sinks.forget(sent.noted);
+            sinks.clocks.forget(sent.noted);
             if sent.at <= time.end {
-                sinks.on_pair_sync(PairSync::new(sent.thread, sent.at, thread, time));
+                sinks.waits.on_pair_sync(PairSync::new(sent.thread, sent.at, thread, time));
             }
         }
     }
 }
 
-/// Returns a need that is an event on another thread, without a message.
-fn need_of_event(by: EndedBy, clocks: NeedClock, state: WaitState) -> CallNeed {
-    CallNeed { by, clocks, bytes: 0, hops: 1, state, delay: None, certain: false, waits: true }
-}
-
-/// The target of a lock.
 fn target(event: &CommEvent) -> u32 {
     if event.peer == NONE { ALL } else { event.peer }
 }
 
-/// The lock that a call asks for or gives back.
 fn lock_of(at: &CurrentCallEvent) -> LockOfRank {
     LockOfRank { window: (at.event.comm, at.event.tag), target: target(at.event), rank: at.own.world_rank }
 }

@@ -19,16 +19,11 @@ pub type RmaWindow = (u32, i32);
 /// The target of a lock on all ranks of a window.
 pub const ALL: u32 = u32::MAX;
 
-/// A lock given back.
 #[derive(Clone, Copy, Debug)]
 pub struct LockRelease {
-    /// The rank in MPI_COMM_WORLD that had it.
     pub world_rank: u32,
-    /// The thread.
     pub thread: u32,
-    /// Begin of the release.
     pub at: Ns,
-    /// Its clocks in the replays then.
     pub noted: NotedClocks,
 }
 
@@ -37,7 +32,7 @@ pub struct LockRelease {
 struct LastTwoReleases(Option<LockRelease>, Option<LockRelease>);
 
 impl LastTwoReleases {
-    /// Adds one; what is not needed any more comes back.
+    /// Adds a release. Returns the one that is not needed any more.
     fn add(&mut self, release: LockRelease) -> Option<LockRelease> {
         let last = self.0.replace(release);
         match last {
@@ -51,45 +46,39 @@ impl LastTwoReleases {
     }
 }
 
-/// Releases at a target, or of all targets of a window.
 #[derive(Debug, Default)]
 struct LockReleases {
     exclusive: LastTwoReleases,
     shared: LastTwoReleases,
 }
 
-/// The locks of all RMA windows.
 #[derive(Debug, Default)]
 pub struct RmaLocks {
-    /// By window and target; at [`ALL`] what all targets gave back: exclusive locks of any, shared ones of all.
+    /// By window and target. [`ALL`] has releases at all targets: exclusive locks of any, shared locks of all.
     releases: FxHashMap<(RmaWindow, u32), LockReleases>,
     held: FxHashMap<LockOfRank, HeldLock>,
-    /// Locks that were given back by a call with folded ones: the rank may have one of them yet.
+    /// Locks that were released by a call with folded ones: the rank may still have one of them.
     folded: FxHashMap<LockOfRank, HeldLock>,
 }
 
 /// The lock of a window that a rank may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LockOfRank {
-    /// The window.
     pub window: RmaWindow,
     /// The target in MPI_COMM_WORLD, or [`ALL`].
     pub target: u32,
-    /// The rank in MPI_COMM_WORLD.
     pub rank: u32,
 }
 
-/// A lock that a rank has.
 #[derive(Clone, Copy, Debug)]
 pub struct HeldLock {
-    /// True if nobody else may have it meanwhile.
+    /// True if no other rank may have it meanwhile.
     pub exclusive: bool,
-    /// True if repeated calls are folded into the one that asked for it: a rank that asks again and again ends in the midst of that.
+    /// True if repeated calls are folded into the one that requested it.
     pub folded: bool,
 }
 
 impl RmaLocks {
-    /// A rank asks for a lock.
     pub fn lock(&mut self, lock: LockOfRank, held: HeldLock) {
         self.held.insert(lock, held);
         if !held.folded {
@@ -97,10 +86,10 @@ impl RmaLocks {
         }
     }
 
-    /// A rank gives its lock back, in a call with `folded` ones or in one alone; `release` makes the note of it, and what is not needed any more comes
-    /// back. `None`: it has none.
+    /// Releases a rank's lock, in a call with `folded` ones or in a single one. `release` makes the release. Returns the releases that are not
+    /// needed any more, or `None` if the rank has no lock.
     ///
-    /// Of calls that were folded in turn, one kind may have one more than the other:
+    /// If calls were folded in turn, one kind may have one more than the other:
     ///
     /// ```text
     ///   lock get unlock   lock × 9  get × 8  unlock × 8   get unlock      the last one gives back the ninth
@@ -121,18 +110,18 @@ impl RmaLocks {
         let at = self.releases.entry((window, target)).or_default();
         old.extend(if exclusive { &mut at.exclusive } else { &mut at.shared }.add(release()));
         if exclusive {
-            // Who locks all of them waits for this one, too.
+            // A rank that locks all targets waits for this one, too.
             old.extend(self.releases.entry((window, ALL)).or_default().exclusive.add(release()));
         }
         Some(old)
     }
 
-    /// Returns whether surely nobody has one.
+    /// Returns whether certainly no rank has a lock.
     pub fn is_empty(&self) -> bool {
         self.held.is_empty() && self.folded.is_empty()
     }
 
-    /// The last release, of another rank, of a lock that does not go with one at `target`.
+    /// Returns another rank's last release of a lock that conflicts with one at `target`.
     pub fn waited_for(&self, window: RmaWindow, target: u32, rank: u32, exclusive: bool) -> Option<LockRelease> {
         let own = self.releases.get(&(window, target));
         let mut found = own.and_then(|releases| releases.exclusive.of_other(rank));
@@ -153,7 +142,7 @@ mod tests {
     #[test]
     fn a_lock_waits_for_those_that_it_does_not_go_with() {
         const WINDOW: RmaWindow = (0, 3);
-        let mut clocks = ScenarioClocks::new(Vec::new(), 0);
+        let mut clocks = ScenarioClocks::new(Vec::new(), 0, 0);
         let mut locks = RmaLocks::default();
         let mut give_back = |locks: &mut RmaLocks, rank: u32, target: u32, exclusive: bool, at: Ns| {
             let lock = LockOfRank { window: WINDOW, target, rank };
@@ -184,7 +173,7 @@ mod tests {
     #[test]
     fn folded_calls_may_end_with_a_lock_that_the_next_call_gives_back() {
         const LOCK: LockOfRank = LockOfRank { window: (0, 3), target: 1, rank: 1 };
-        let mut clocks = ScenarioClocks::new(Vec::new(), 0);
+        let mut clocks = ScenarioClocks::new(Vec::new(), 0, 0);
         let mut locks = RmaLocks::default();
         let mut gives_back = |locks: &mut RmaLocks, folded: bool| {
             let release = || LockRelease { world_rank: 1, thread: 1, at: 10, noted: clocks.note(0) };

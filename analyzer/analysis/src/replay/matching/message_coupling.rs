@@ -4,11 +4,8 @@ use lbprof_thresholds::replay::MIN_BYTES_THAT_NEED_PROGRESS;
 /// The event at the other side that one side of a message may wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AwaitedSide {
-    /// A send, for its receive.
     ReceivePosted,
-    /// A send, for the receiver to be in MPI.
     ReceiverInMpi,
-    /// A receive, for the sender to be in MPI.
     SenderInMpi,
 }
 

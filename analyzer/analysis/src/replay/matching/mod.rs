@@ -9,7 +9,7 @@
 //! ```
 //!
 //! The engine calls [`EventMatcher`] for each start and end of a call, in the order of time. Its results go to the sinks. The engine resumes
-//! the threads in [`EventMatcher::take_woken`], whose needs may be satisfied now.
+//! the threads in [`EventMatcher::woken`], whose needs may be satisfied now.
 
 mod channels;
 mod collectives;
@@ -17,6 +17,7 @@ mod demand;
 mod ends;
 mod entries;
 mod epochs;
+mod free_places;
 mod locks;
 mod message_coupling;
 mod needs;
@@ -42,7 +43,6 @@ use self::requests::OpenRequests;
 use self::signals::{AwaitedId, OpenSignals};
 use self::started::{NOTHING, StartedOperations};
 use super::comm_members::CommMembers;
-use super::fetch::fetch;
 use super::sinks::NewThread;
 use super::thread::ReplayThread;
 use super::timeline::{CommEvent, TimelineStep};
@@ -51,17 +51,11 @@ use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::replay_results::ReplayCounts;
 
-/// An event of the call in which a thread is.
 pub struct CurrentCallEvent<'a> {
-    /// Number of the thread.
     pub thread: u32,
-    /// The thread.
     pub own: &'a ReplayThread,
-    /// The call.
     pub step: &'a TimelineStep,
-    /// The event.
     pub event: &'a CommEvent,
-    /// Index of the event among those of the call.
     pub i: usize,
 }
 
@@ -71,27 +65,24 @@ impl CurrentCallEvent<'_> {
         TimeInterval::new(self.own.begun.min(self.ends()), self.ends())
     }
 
-    /// Returns the end of the call by its own clock, as corrected before: the time at which the engine resumes the thread. The call itself may
-    /// end earlier, at its recorded end, for its time absorbs the correction.
+    /// Returns the end of the call by its own clock, as corrected before, at which the engine resumes the thread. The call itself may end
+    /// earlier, at its recorded end, because its time absorbs the correction.
     fn ends(&self) -> Ns {
         self.step.end.saturating_add(self.own.shift)
     }
 }
 
-/// Facts about a rank that do not depend on its threads.
 #[derive(Default)]
 struct KnownRank {
-    /// Operations started under requests.
     requests: OpenRequests,
     /// The thread that called MPI_Init.
     first_thread: Option<u32>,
-    /// True if records are missing: what follows can't be counted on to match.
+    /// True if records are missing: later events may not match.
     broken: bool,
-    /// Lists of world ranks that its events name.
     lists: Vec<Arc<[u32]>>,
 }
 
-/// The places of ranks in the model, by world rank: these ascend, and mostly all are there.
+/// Looks up ranks in the model by world rank. World ranks ascend, and mostly all are there.
 struct WorldRankIndex(Vec<u32>);
 
 impl WorldRankIndex {
@@ -103,25 +94,21 @@ impl WorldRankIndex {
     }
 }
 
-/// By place of the rank: the number of its host.
 fn hosts(model: &Model) -> Vec<u32> {
     let mut numbers: FxHashMap<&str, u32> = FxHashMap::default();
-    let mut hosts = Vec::with_capacity(model.ranks.len());
-    for rank in &model.ranks {
+    let numbered = model.ranks.iter().map(|rank| {
         let next = numbers.len() as u32;
-        hosts.push(*numbers.entry(rank.host.as_str()).or_insert(next));
-    }
-    hosts
+        *numbers.entry(rank.host.as_str()).or_insert(next)
+    });
+    numbered.collect()
 }
 
-/// Matches what threads do.
 pub struct EventMatcher<'a> {
     places: WorldRankIndex,
     ranks: Vec<KnownRank>,
-    /// By place of the rank: which host it is on.
     hosts: Vec<u32>,
-    /// By thread: what the events of its call started, in their order; of those that complete requests what these stand for, once it was
-    /// asked for.
+    /// By thread: the operations that the events of its call started, in their order; for events that complete requests the operations of the
+    /// requests, once they were asked for.
     started: Vec<Vec<StartedOperations>>,
     channels: OpenTransfers,
     collectives: OpenCollectives,
@@ -129,22 +116,22 @@ pub struct EventMatcher<'a> {
     locks: RmaLocks,
     /// Signals that started access epochs wait for, by index of the rank and RMA window (communicator, number).
     accesses: FxHashMap<(u32, u32, i32), AwaitedId>,
-    /// World ranks whose epochs on an RMA window (communicator, number) can't be counted on to match those of others any more.
+    /// World ranks whose epochs on an RMA window (communicator, number) may not match the epochs of others any more.
     unknown: FxHashSet<(u32, u32, i32)>,
     members: &'a CommMembers<'a>,
     /// Number of members of a communicator that will enter its collectives, and whether some lack records.
     expected: FxHashMap<u32, (u32, bool)>,
     /// Numbers of ranks in communicators, where they matter.
     numbers: FxHashMap<(u32, u32), u32>,
-    /// Statistics of message sides that wait for each other.
     coupling: MessageCoupling,
     demands: WorkDemands,
     counts: ReplayCounts,
-    woken: Vec<u32>,
+    /// Threads that waited for others and whose needs may be satisfied now; the same one may come several times.
+    pub woken: Vec<u32>,
 }
 
 impl<'a> EventMatcher<'a> {
-    /// Nobody has done anything yet. `broken`: by place of the rank, whether its log can't be read, so that nothing is known of it.
+    /// Starts at the begin of the run. `broken`: by index of the rank, whether its log cannot be read.
     pub fn new(model: &Model, members: &'a CommMembers<'a>, broken: &[bool]) -> Self {
         EventMatcher {
             places: WorldRankIndex(model.ranks.iter().map(|rank| rank.rank).collect()),
@@ -167,7 +154,6 @@ impl<'a> EventMatcher<'a> {
         }
     }
 
-    /// A further thread begins; its number is the next one.
     pub fn add_thread(&mut self, new: NewThread) {
         let thread = self.started.len() as u32;
         self.started.push(Vec::new());
@@ -177,24 +163,15 @@ impl<'a> EventMatcher<'a> {
         }
     }
 
-    /// Records of a rank are missing.
     pub fn mark_incomplete(&mut self, rank: u32) {
         self.ranks[rank as usize].broken = true;
         self.expected.clear();
     }
 
-    /// Lists of world ranks that further events of a rank name.
     pub fn add_lists(&mut self, rank: u32, mut lists: Vec<Arc<[u32]>>) {
         self.ranks[rank as usize].lists.append(&mut lists);
     }
 
-    /// Has the processor fetch what is kept of a thread.
-    #[inline]
-    pub fn fetch_early(&self, thread: u32) {
-        fetch(&self.started[thread as usize]);
-    }
-
-    /// A thread was outside of MPI.
     #[inline]
     pub fn on_computation(&mut self, thread: u32, kind: RegionState, time: TimeInterval) {
         if kind.is_computation() {
@@ -202,14 +179,7 @@ impl<'a> EventMatcher<'a> {
         }
     }
 
-    /// Returns a thread that waited for others and whose needs may be satisfied now; the same one may come several times.
-    #[inline]
-    pub fn take_woken(&mut self) -> Option<u32> {
-        self.woken.pop()
-    }
-
-    /// Returns whether nothing that was begun goes on, and no records are missing: whoever goes on from here needs to know nothing of what
-    /// was before.
+    /// Returns whether no operation is open and no records are missing. The replay can continue from here without knowledge of the past.
     pub fn is_quiet(&self) -> bool {
         self.channels.is_empty()
             && self.collectives.is_empty()
@@ -233,31 +203,27 @@ impl<'a> EventMatcher<'a> {
         (counts, self.demands.finish())
     }
 
-    /// Returns the operations that the event started, or that its request stands for; `None`: they are not known, or there are none.
+    /// Returns the operations that the event started, or that its request stands for, or `None` if they are not known or there are none.
     #[inline]
     fn started(&self, at: &CurrentCallEvent) -> Option<StartedOperations> {
         self.started[at.thread as usize].get(at.i).copied()
     }
 
-    /// Keeps what the event started, or what its request stands for.
+    /// Keeps the operations that the event started, or that its request stands for.
     #[inline]
     fn keep(&mut self, at: &CurrentCallEvent, pending: StartedOperations) {
         let started = &mut self.started[at.thread as usize];
-        if started.len() < at.i {
-            started.resize(at.i, NOTHING);
+        if started.len() <= at.i {
+            started.resize(at.i + 1, NOTHING);
         }
-        match started.get_mut(at.i) {
-            Some(kept) => *kept = pending,
-            None => started.push(pending),
-        }
+        started[at.i] = pending;
     }
 
-    /// Returns whether records of the rank at this place of the model are missing.
     fn is_broken(&self, place: u32) -> bool {
         self.ranks.get(place as usize).is_none_or(|rank| rank.broken)
     }
 
-    /// The channel of the event's message, to or from a rank that is followed.
+    /// Returns the channel of the event's message, or `None` if it cannot be matched, which is counted.
     fn channel(&mut self, at: &CurrentCallEvent, sends: bool) -> Option<MessageChannel> {
         let (own, event) = (at.own, at.event);
         let other = self.places.get(event.peer);
@@ -274,7 +240,6 @@ impl<'a> EventMatcher<'a> {
         Some(MessageChannel { comm: event.comm, from, to, tag: event.tag })
     }
 
-    /// The thread of a world rank that called MPI_Init.
     fn first_thread(&self, world_rank: u32) -> Option<u32> {
         self.ranks[self.places.get(world_rank)? as usize].first_thread
     }

@@ -11,15 +11,12 @@ use super::started::{StartedOperation, StartedOperations};
 use super::{CurrentCallEvent, EventMatcher};
 use crate::model::region_state::RegionState;
 use crate::model::waits::WaitState;
-use crate::replay::blocking::EndedBy;
 use crate::replay::ended_call::{CallNeed, NeedClock};
 use crate::replay::sinks::EventSinks;
 use crate::replay::timeline::CommRole;
 
-/// The needs of a call, while they are determined.
 #[derive(Debug, Default)]
 pub struct CallNeeds {
-    /// The known needs.
     pub all: Vec<CallNeed>,
     /// The needs that are sides of messages which may move only while both ranks are in MPI: index in `all`, and the message.
     pub(super) coupled: Vec<(usize, TransferId)>,
@@ -35,13 +32,11 @@ pub struct CallNeeds {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CompleteSend {
     pub(super) id: TransferId,
-    /// The thread that receives it, where that is known.
     pub(super) to: Option<u32>,
     pub(super) waits: bool,
 }
 
 impl CallNeeds {
-    /// Removes all needs.
     pub fn clear(&mut self) {
         self.all.clear();
         self.coupled.clear();
@@ -50,7 +45,6 @@ impl CallNeeds {
         self.started_on = None;
     }
 
-    /// Adds the other side of a message.
     #[inline]
     pub(super) fn add_side(&mut self, need: CallNeed, id: TransferId) {
         if need.bytes > MAX_BYTES_SENT_AT_ONCE {
@@ -61,51 +55,35 @@ impl CallNeeds {
 }
 
 impl EventMatcher<'_> {
-    /// Finds what an event of a call needs before the call can end; `false`: others have to be followed first.
+    /// Finds the needs of an event before its call can end. Returns `false` if other threads have to be replayed first.
     pub fn resolve_needs(&mut self, at: &CurrentCallEvent, needs: &mut CallNeeds, sinks: &mut EventSinks) -> bool {
-        let waits = !matches!(at.event.role, CommRole::Found | CommRole::Epoch(EpochStep::Test));
-        match at.event.role {
+        let role = at.event.role;
+        let waits = !matches!(role, CommRole::Found | CommRole::Epoch(EpochStep::Test));
+        if matches!(role, CommRole::Flush | CommRole::Fetch { .. } | CommRole::Lock { .. } | CommRole::Unlock { .. }) {
+            needs.targets.extend(self.first_thread(at.event.peer));
+        }
+        match role {
+            CommRole::Flush | CommRole::Fetch { .. } => true,
             CommRole::Cancelled => {
                 let pending = self.completed(at);
                 self.keep(at, pending);
                 true
             }
             CommRole::Probe => self.resolve_probe(at, needs),
-            CommRole::Flush | CommRole::Fetch { .. } => {
-                needs.targets.extend(self.first_thread(at.event.peer));
-                true
-            }
             CommRole::Seen => {
                 let pending = self.ranks[at.own.rank_idx as usize].requests.look(at.event.request);
                 pending.into_iter().all(|started| self.resolve_started(at, started, waits, needs))
             }
             CommRole::Lock { exclusive, .. } => {
                 needs.all.extend(self.need_of_lock(at, exclusive));
-                needs.targets.extend(self.first_thread(at.event.peer));
                 true
             }
             CommRole::Done | CommRole::Found => {
-                let [first, second] = self.completed(at);
-                let first = self.find_what_any_received(at, first, sinks);
-                let second = self.find_what_any_received(at, second, sinks);
-                self.keep(at, [first, second]);
-                self.resolve_started(at, first, waits, needs)
-                    && (matches!(second, StartedOperation::Nothing) || self.resolve_started(at, second, waits, needs))
+                let pending = self.completed(at).map(|started| self.find_what_any_received(at, started, sinks));
+                self.keep(at, pending);
+                pending.into_iter().all(|started| self.resolve_started(at, started, waits, needs))
             }
-            CommRole::Send
-            | CommRole::Recv
-            | CommRole::StartSend
-            | CommRole::Ready
-            | CommRole::StartRecv
-            | CommRole::StartRecvAny
-            | CommRole::StartAccess { .. } => self.resolve_own(at, waits, needs),
-            CommRole::Unlock { .. } => {
-                needs.targets.extend(self.first_thread(at.event.peer));
-                self.resolve_own(at, waits, needs)
-            }
-            CommRole::Collective(_) | CommRole::StartCollective(_) | CommRole::Epoch(_) => {
-                self.resolve_own(at, waits, needs)
-            }
+            _ => self.resolve_own(at, waits, needs),
         }
     }
 
@@ -123,7 +101,6 @@ impl EventMatcher<'_> {
         is_done
     }
 
-    /// Completes the event's request, and returns its operations.
     #[inline]
     fn completed(&mut self, at: &CurrentCallEvent) -> StartedOperations {
         match self.started(at) {
@@ -135,7 +112,7 @@ impl EventMatcher<'_> {
         }
     }
 
-    /// A receive from any source has received: now it is known from whom.
+    /// Matches a receive from any source, once it has received and its source is known.
     #[inline]
     fn find_what_any_received(
         &mut self,
@@ -143,17 +120,10 @@ impl EventMatcher<'_> {
         started: StartedOperation,
         sinks: &mut EventSinks,
     ) -> StartedOperation {
-        match started {
-            StartedOperation::Any(id) => self.received_by_any(at, id, sinks),
-            known => known,
-        }
-    }
-
-    #[cold]
-    fn received_by_any(&mut self, at: &CurrentCallEvent, id: TransferId, sinks: &mut EventSinks) -> StartedOperation {
+        let StartedOperation::Any(id) = started else { return started };
         let Some(side) = self.channels.take_any(id) else { return StartedOperation::Nothing };
         let Some(channel) = self.channel(at, false) else {
-            sinks.forget(side.noted);
+            sinks.clocks.forget(side.noted);
             return StartedOperation::Nothing;
         };
         StartedOperation::Transfer { id: self.channels.post(channel, side), sends: false }
@@ -182,7 +152,7 @@ impl EventMatcher<'_> {
         }
     }
 
-    /// A synchronous send needs its receive. Whether another waited for it is found when all else that the call needs is known.
+    /// Adds the receive, which a synchronous send needs. Whether another send waited for it is found when all other needs are known.
     fn resolve_receiver(&mut self, id: TransferId, waits: bool, needs: &mut CallNeeds) {
         let &MessageTransfer { sent: Some(sent), posted, .. } = self.channels.get(id) else { return };
         match sent.mode {
@@ -207,13 +177,13 @@ impl EventMatcher<'_> {
             }
             None if at.own.gives_up => true,
             None => {
-                transfer.set_waiter(at.thread);
+                transfer.waiter = Some(at.thread);
                 false
             }
         }
     }
 
-    /// A probe needs the first message that nobody receives yet.
+    /// Adds the first message that no receive has taken, which a probe needs.
     fn resolve_probe(&mut self, at: &CurrentCallEvent, needs: &mut CallNeeds) -> bool {
         let Some(channel) = self.channel(at, false) else { return true };
         match self.channels.peek(channel) {
@@ -237,98 +207,80 @@ impl EventMatcher<'_> {
         }
         let certain = Operation::synchronises(instance.operation) == SynchronisesWith::Members;
         let on_the_way = if certain { None } else { instance.entry_on_the_way(own, at.time()) };
-        let (needed, is_there) = match self.needed_entry(instance, own) {
-            _ if on_the_way.is_some() => (on_the_way, true),
-            EnteredRanks::Nobody => return true,
-            EnteredRanks::Last(needed) => (needed, true),
-            EnteredRanks::NotYet => (None, false),
+        let (needed, is_there) = match (on_the_way, self.needed_entry(instance, own)) {
+            (Some(_), _) => (on_the_way, true),
+            (None, Some(needed)) => needed,
+            (None, None) => return true,
         };
         if !is_there {
-            // What did not need the others may have ended before they came.
+            // A call that did not need the others may have ended before they came.
             if at.own.gives_up || !certain {
                 return true;
             }
             self.collectives.get_mut(id).waiters.push(at.thread);
             return false;
         }
-        let noted = match instance.pattern {
-            CommunicationPattern::OneToAll
-                if on_the_way.is_none_or(|entry| Some(entry.world_rank) == instance.root) =>
-            {
-                instance.root_noted.unwrap_or(instance.noted)
-            }
-            CommunicationPattern::OneToAll => instance.noted,
-            CommunicationPattern::AllToAll
-            | CommunicationPattern::AllToOne
-            | CommunicationPattern::Prefix
-            | CommunicationPattern::Neighbours => instance.noted,
-        };
+        let is_of_root = instance.pattern == CommunicationPattern::OneToAll
+            && on_the_way.is_none_or(|entry| Some(entry.world_rank) == instance.root);
+        let noted = instance.root_noted.filter(|_| is_of_root).unwrap_or(instance.noted);
         let is_of_all = instance.pattern == CommunicationPattern::AllToAll;
         let was_started = is_of_all && matches!(at.event.role, CommRole::Done | CommRole::Seen);
         needs.started_on = Some(instance.comm()).filter(|_| was_started && waits);
-        // Kept even if this rank was the last: in a scenario ranks may enter in another order. For the same reason a scan notes the clocks of all that entered.
+        // Kept even if this rank was the last: in a scenario ranks may enter in another order. For the same reason a scan notes the clocks of all
+        // that entered.
         if let Some(needed) = needed.filter(|needed| certain || needed.at <= at.ends()) {
+            let hops = instance.expected.max(2).next_power_of_two().trailing_zeros();
+            let state = state_of(instance, at.step.kind);
             needs.all.push(CallNeed {
-                by: EndedBy { thread: needed.thread, at: needed.at },
-                clocks: NeedClock::Noted(noted),
-                bytes: 0,
-                hops: instance.expected.max(2).next_power_of_two().trailing_zeros(),
-                state: state_of(instance, at.step.kind),
-                delay: None,
+                hops,
                 certain,
                 waits,
+                ..CallNeed::new(needed.thread, needed.at, NeedClock::Noted(noted), state)
             });
         }
         true
     }
 
-    /// The last entry that a rank needs of a collective instance before it can leave it.
-    fn needed_entry(&self, instance: &CollectiveInstance, own: CollectiveMember) -> EnteredRanks {
+    /// Returns the last entry that a rank needs before it can leave a collective instance, if it is known, and whether all entries that it
+    /// needs have come. `None`: the rank needs no other.
+    fn needed_entry(
+        &self,
+        instance: &CollectiveInstance,
+        own: CollectiveMember,
+    ) -> Option<(Option<CollectiveEntry>, bool)> {
         let is_complete = instance.entered >= instance.expected;
         let is_root = instance.root == Some(own.world_rank);
         let entries = &instance.entries;
-        let (needed, is_there) = match instance.pattern {
+        Some(match instance.pattern {
             CommunicationPattern::AllToAll | CommunicationPattern::Neighbours => (Some(instance.last), is_complete),
-            CommunicationPattern::OneToAll if is_root => return EnteredRanks::Nobody,
-            CommunicationPattern::AllToOne if !is_root => return EnteredRanks::Nobody,
+            CommunicationPattern::OneToAll if is_root => return None,
+            CommunicationPattern::AllToOne if !is_root => return None,
             CommunicationPattern::OneToAll => {
                 let root = instance.root_entry;
                 (root, root.is_some() || instance.root.is_none_or(|root| self.places.get(root).is_none()))
             }
             CommunicationPattern::AllToOne => (entries.last_of_others(own.world_rank), is_complete),
             CommunicationPattern::Prefix => {
-                (entries.last_before(own.number), is_complete || entries.count_before(own.number) >= own.number)
+                (entries.last_before(own.number), is_complete || entries.has_all_before(own.number))
             }
-        };
-        if is_there { EnteredRanks::Last(needed) } else { EnteredRanks::NotYet }
+        })
     }
 }
 
-/// The ranks that have entered a collective instance, of those that another rank needs.
-enum EnteredRanks {
-    /// The rank needs no other.
-    Nobody,
-    /// The rank needs all: the last of them, where one is known.
-    Last(Option<CollectiveEntry>),
-    /// Not all.
-    NotYet,
-}
-
-/// A message needs its other side: a receive the send, without which nothing can have arrived, a send its receive.
+/// Returns the need of the other side of a message: a receive needs the send, without which nothing can have arrived, and a send its receive.
 pub(super) fn need_of_message(other: &TransferSide, bytes: u64, state: WaitState, waits: bool) -> CallNeed {
+    let delay = Some(RegionState::delay(other.kind.region()));
+    let certain = state == WaitState::LateSender;
     CallNeed {
-        by: EndedBy { thread: other.thread, at: other.at },
-        clocks: NeedClock::Noted(other.noted),
         bytes,
-        hops: 1,
-        state,
-        delay: Some(RegionState::delay(other.kind.region())),
-        certain: state == WaitState::LateSender,
+        delay,
+        certain,
         waits,
+        ..CallNeed::new(other.thread, other.at, NeedClock::Noted(other.noted), state)
     }
 }
 
-/// The wait state of a call in `instance`. For a persistent collective the activity comes from `kind`.
+/// Returns the wait state of a call in `instance`. For a persistent collective the activity comes from `kind`.
 fn state_of(instance: &CollectiveInstance, kind: RegionState) -> WaitState {
     let activity = match Operation::semantics(instance.operation) {
         OperationSemantics::Start => kind.activity(),

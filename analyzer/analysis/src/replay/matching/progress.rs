@@ -60,27 +60,28 @@ impl EventMatcher<'_> {
         while let Some(send) = needs.sends.pop() {
             progress.add_need_of_send(send, needs);
         }
-        if let Some(need) = progress.need_of_targets(&needs.targets, &needs.all) {
-            needs.all.push(need);
-        }
-        for i in 0..needs.coupled.len() {
-            let (need, id) = needs.coupled[i];
+        // A lock is granted, a value is fetched, and accesses under a lock are done, by their target, in some MPIs once that is in MPI, where it
+        // may have to be several times. The end of the call reveals this:
+        //
+        //   target    |== compute ==|call|== compute ======|call|
+        //   origin    |lock|put|unlock .....................|
+        needs.all.extend(progress.need_of_return(&needs.targets, &needs.all, WaitState::Target));
+        for &(need, id) in &needs.coupled {
             progress.defer_until_return(need, id, &mut needs.all);
         }
-        if let Some(need) = progress.need_of_members(&members, &needs.all) {
-            needs.all.push(need);
-        }
+        // A collective that was started before goes on, in some MPIs, only while its members are in MPI. All have entered it; the call ended just
+        // after one of them had come back.
+        needs.all.extend(progress.need_of_return(&members, &needs.all, WaitState::NxN));
     }
 
     /// Lists the threads of a communicator's members that called MPI_Init, if it is not a large one.
     fn member_threads(&self, comm: u32) -> Vec<u32> {
         let world_ranks = self.members.world_ranks(comm).unwrap_or(&self.places.0);
-        let few = Some(world_ranks).filter(|ranks| ranks.len() <= MAX_MEMBERS).unwrap_or_default();
+        let few = if world_ranks.len() <= MAX_MEMBERS { world_ranks } else { &[] };
         few.iter().filter_map(|&rank| self.first_thread(rank)).collect()
     }
 }
 
-/// The messages of a call that ends.
 struct CallMessages<'a> {
     coupling: &'a mut MessageCoupling,
     channels: &'a mut OpenTransfers,
@@ -90,14 +91,6 @@ struct CallMessages<'a> {
     time: TimeInterval,
     /// Number of waits for another rank to be in MPI again.
     n_waits: &'a mut u64,
-}
-
-/// The event that a call may have waited for.
-struct AwaitedEvent {
-    side: AwaitedSide,
-    class: MessageClass,
-    /// Its time; `None`: it had not been when the call ended.
-    at: Option<Ns>,
 }
 
 impl CallMessages<'_> {
@@ -116,12 +109,13 @@ impl CallMessages<'_> {
         };
         let (at, slot) = match presence {
             ThreadPresence::There => return,
-            ThreadPresence::Back { at, .. } if transfer.is_over_at(at) => return,
             ThreadPresence::Back { at, slot } => (Some(at), slot),
-            ThreadPresence::Away if transfer.is_over_at(end) => return,
             ThreadPresence::Away => (None, 0),
         };
-        if self.record_wait(AwaitedEvent { side, class, at }, since, needs)
+        if transfer.is_over_at(at.unwrap_or(end)) {
+            return;
+        }
+        if self.record_wait(side, class, at, since, needs)
             && let Some(at) = at
         {
             needs[i].by.at = at;
@@ -129,23 +123,6 @@ impl CallMessages<'_> {
             self.channels.get_mut(id).set_moved(side == AwaitedSide::ReceiverInMpi, at);
             *self.n_waits += 1;
         }
-    }
-
-    /// A lock is granted, a value is fetched, and accesses under a lock are done, by their target, in some MPIs once that is in MPI, where it may have to be
-    /// several times. The end of the call reveals this:
-    ///
-    /// ```text
-    ///   target    |== compute ==|call|== compute ======|call|
-    ///   origin    |lock|put|unlock .....................|
-    /// ```
-    fn need_of_targets(&mut self, targets: &[u32], needs: &[CallNeed]) -> Option<CallNeed> {
-        self.need_of_return(targets, needs, WaitState::Target)
-    }
-
-    /// A collective that was started before goes on, in some MPIs, only while its members are in MPI. All have entered it; the call ended just after one of
-    /// them had come back.
-    fn need_of_members(&mut self, members: &[u32], needs: &[CallNeed]) -> Option<CallNeed> {
-        self.need_of_return(members, needs, WaitState::NxN)
     }
 
     /// Returns a thread's last absence from MPI, of which it came back just before the call's end, and the slot of its clocks then, if it was outside for
@@ -177,16 +154,7 @@ impl CallMessages<'_> {
             return None;
         }
         *self.n_waits += 1;
-        Some(CallNeed {
-            by: EndedBy { thread, at },
-            clocks: NeedClock::Back(thread, slot),
-            bytes: 0,
-            hops: 1,
-            state,
-            delay: None,
-            certain: false,
-            waits: true,
-        })
+        Some(CallNeed::new(thread, at, NeedClock::Back(thread, slot), state))
     }
 
     /// A send may be complete only when its receive is posted, or when its receiver has looked after its messages.
@@ -197,8 +165,8 @@ impl CallMessages<'_> {
         let Some(sent) = transfer.sent else { return };
         let class = self.class(other, sent.bytes);
         let posted = transfer.posted.filter(|posted| posted.at <= end);
-        let receive = AwaitedEvent { side: AwaitedSide::ReceivePosted, class, at: posted.map(|posted| posted.at) };
-        if self.record_wait(receive, begin, &needs.all)
+        let posted_at = posted.map(|posted| posted.at);
+        if self.record_wait(AwaitedSide::ReceivePosted, class, posted_at, begin, &needs.all)
             && let Some(posted) = posted
         {
             let need = need_of_message(&posted, sent.bytes, WaitState::LateReceiver, send.waits);
@@ -216,7 +184,7 @@ impl CallMessages<'_> {
             ThreadPresence::Back { at, slot } => (Some(at), slot),
             ThreadPresence::Away => (None, 0),
         };
-        if self.record_wait(AwaitedEvent { side: AwaitedSide::ReceiverInMpi, class, at }, begin, &needs.all)
+        if self.record_wait(AwaitedSide::ReceiverInMpi, class, at, begin, &needs.all)
             && let Some(at) = at
         {
             let by = EndedBy { thread: other, at };
@@ -228,10 +196,16 @@ impl CallMessages<'_> {
         }
     }
 
-    /// Returns whether the call waited from `begin` for what was at a time within it, as far as that can be known; `None`: it had not been
-    /// when the call ended. `needs`: all that it needed.
-    fn record_wait(&mut self, awaited: AwaitedEvent, begin: Ns, needs: &[CallNeed]) -> bool {
-        let AwaitedEvent { side, class, at } = awaited;
+    /// Returns whether the call, which had these needs, waited from `begin` for an event at a time within it, as far as that can be known.
+    /// `at` is `None` if the event had not happened when the call ended.
+    fn record_wait(
+        &mut self,
+        side: AwaitedSide,
+        class: MessageClass,
+        at: Option<Ns>,
+        begin: Ns,
+        needs: &[CallNeed],
+    ) -> bool {
         let Some(at) = at else {
             self.coupling.seen(side, class).did_not += 1;
             return false;
@@ -249,7 +223,7 @@ impl CallMessages<'_> {
         let has_waited = at > last && is_enough && most_after * (self.time.end - at) <= at - last;
         let seen = self.coupling.seen(side, class);
         seen.waited += u32::from(has_waited);
-        // Some wait, and others of about the same size do not. Of small ones that most did not a few may seem to by chance.
+        // Some wait, and others of about the same size do not. A few small ones may seem to wait by chance, if most did not.
         let is_usual = class.bytes > MIN_BYTES_THAT_NEED_PROGRESS
             || side == AwaitedSide::SenderInMpi && MAX_WAITS_BY_CHANCE * seen.waited >= seen.did_not;
         has_waited && is_usual || self.coupling.is_coupled(side, class)

@@ -11,24 +11,19 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
+use super::free_places::put_in_free_place;
 use crate::model::region_state::Ns;
 use crate::replay::what_if::NotedClocks;
 
-/// The kind of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SignalKind {
-    /// The rank has entered a neighbourhood collective.
     Entered,
-    /// The sender has exposed its RMA window.
     Posted,
-    /// The sender has completed its access.
     Completed,
 }
 
-/// The sender and receiver of a signal, its kind and its object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SignalRoute {
-    /// Index of the communicator.
     pub comm: u32,
     /// 0 the communicator itself, else an RMA window.
     pub on: i32,
@@ -36,31 +31,23 @@ pub struct SignalRoute {
     pub from: u32,
     /// World rank that awaits it.
     pub to: u32,
-    /// The kind of signal.
     pub signal: SignalKind,
 }
 
-/// Something sent.
 #[derive(Clone, Copy, Debug)]
 pub struct SentSignal {
-    /// The thread.
     pub thread: u32,
-    /// Time of the signal.
     pub at: Ns,
-    /// Its clocks in the replays then.
     pub noted: NotedClocks,
 }
 
-/// The signals of one kind that a call awaits.
 #[derive(Clone, Debug)]
 pub struct AwaitedSignals {
-    /// The routes, and the number of what is sent there.
+    /// The routes, and the number of the signal on each.
     pub routes: Vec<(SignalRoute, u64)>,
-    /// The kind of signal.
     pub signal: SignalKind,
-    /// True if the call cannot end before all was sent.
+    /// True if the call cannot end before all were sent.
     pub certain: bool,
-    /// Bytes that come from each.
     pub bytes: u64,
 }
 
@@ -77,7 +64,6 @@ enum SignalSlot {
     Over,
 }
 
-/// Signals sent or awaited on one route.
 #[derive(Debug, Default)]
 struct SignalQueue {
     /// Number of the first of `slots`.
@@ -90,13 +76,18 @@ struct SignalQueue {
 }
 
 impl SignalQueue {
-    /// The slot of a number that is not over.
+    /// Returns the slot of a number, or `None` if the signal is over.
     fn slot(&mut self, number: u64) -> Option<&mut SignalSlot> {
         let at = usize::try_from(number.checked_sub(self.first)?).ok()?;
-        while self.slots.len() <= at {
-            self.slots.push_back(SignalSlot::Awaited);
+        if self.slots.len() <= at {
+            self.slots.resize(at + 1, SignalSlot::Awaited);
         }
         self.slots.get_mut(at)
+    }
+
+    /// Returns whether all signals were sent and awaited, and none is needed any more.
+    fn is_empty(&self) -> bool {
+        self.n_sent == self.n_awaited && self.first == self.n_sent
     }
 
     fn drop_over(&mut self) {
@@ -107,7 +98,7 @@ impl SignalQueue {
     }
 }
 
-/// Fewest routes of which those are dropped on which nothing is left.
+/// Minimum number of routes at which empty ones are dropped.
 const FEWEST: usize = 1 << 12;
 
 /// Signals that are sent and not awaited, or awaited and not over.
@@ -121,7 +112,7 @@ pub struct OpenSignals {
 }
 
 impl OpenSignals {
-    /// A rank signals another something: threads that waited for it, and what nobody needs any more.
+    /// Adds a signal. Returns the threads that waited for it, and the note of its clocks if no call needs it any more.
     pub fn send(&mut self, route: SignalRoute, sent: SentSignal) -> (Vec<u32>, Option<NotedClocks>) {
         self.sweep();
         let queue = self.routes.entry(route).or_default();
@@ -138,7 +129,6 @@ impl OpenSignals {
         (std::mem::take(&mut queue.waiters), unawaited)
     }
 
-    /// A call awaits the next of each of `routes`.
     pub fn expect_from(
         &mut self,
         routes: impl Iterator<Item = SignalRoute>,
@@ -147,52 +137,32 @@ impl OpenSignals {
         bytes: u64,
     ) -> AwaitedId {
         self.sweep();
-        let awaited = AwaitedSignals {
-            routes: routes
-                .map(|route| {
-                    let queue = self.routes.entry(route).or_default();
-                    queue.n_awaited += 1;
-                    (route, queue.n_awaited - 1)
-                })
-                .collect(),
-            signal,
-            certain,
-            bytes,
-        };
-        match self.free.pop() {
-            Some(id) => {
-                self.awaited[id as usize] = awaited;
-                AwaitedId(id)
-            }
-            None => {
-                self.awaited.push(awaited);
-                AwaitedId(self.awaited.len() as u32 - 1)
-            }
-        }
+        let routes = routes.map(|route| {
+            let queue = self.routes.entry(route).or_default();
+            queue.n_awaited += 1;
+            (route, queue.n_awaited - 1)
+        });
+        let awaited = AwaitedSignals { routes: routes.collect(), signal, certain, bytes };
+        AwaitedId(put_in_free_place(&mut self.awaited, &mut self.free, awaited))
     }
 
-    /// Returns the awaited signals.
     pub fn awaited(&self, id: AwaitedId) -> &AwaitedSignals {
         &self.awaited[id.0 as usize]
     }
 
-    /// Returns the signal with this number on a route, if it was sent.
     pub fn sent(&self, route: &SignalRoute, number: u64) -> Option<SentSignal> {
         let queue = self.routes.get(route)?;
-        match queue.slots.get(usize::try_from(number.checked_sub(queue.first)?).ok()?)? {
-            SignalSlot::Sent(sent) => Some(*sent),
-            SignalSlot::Awaited | SignalSlot::Over => None,
-        }
+        let slot = queue.slots.get(usize::try_from(number.checked_sub(queue.first)?).ok()?)?;
+        if let SignalSlot::Sent(sent) = slot { Some(*sent) } else { None }
     }
 
-    /// Lets a thread wait for what is sent next on a route.
     pub fn wait(&mut self, route: &SignalRoute, thread: u32) {
         if let Some(queue) = self.routes.get_mut(route) {
             queue.waiters.push(thread);
         }
     }
 
-    /// Ends the wait of a call: that, or `None` of what was not sent.
+    /// Ends the wait of a call. Returns the signals, or `None` for each that was not sent.
     pub fn end(&mut self, id: AwaitedId) -> Vec<Option<SentSignal>> {
         let Some(awaited) = self.awaited.get_mut(id.0 as usize) else { return Vec::new() };
         let routes = std::mem::take(&mut awaited.routes);
@@ -203,15 +173,12 @@ impl OpenSignals {
                 let queue = self.routes.get_mut(&route)?;
                 let was = std::mem::replace(queue.slot(number)?, SignalSlot::Over);
                 queue.drop_over();
-                match was {
-                    SignalSlot::Sent(sent) => Some(sent),
-                    SignalSlot::Awaited | SignalSlot::Over => None,
-                }
+                if let SignalSlot::Sent(sent) = was { Some(sent) } else { None }
             })
             .collect()
     }
 
-    /// Returns the numbers of awaited signals that were never sent: of neighbourhood collectives, and of epochs.
+    /// Returns the numbers of awaited signals that were never sent: in neighbourhood collectives, and in epochs.
     pub fn left(&self) -> (u64, u64) {
         let (mut neighbours, mut epochs) = (0, 0);
         for (route, queue) in &self.routes {
@@ -221,16 +188,14 @@ impl OpenSignals {
         (neighbours, epochs)
     }
 
-    /// Returns whether nothing was sent that is not over, and nothing is awaited.
     pub fn is_empty(&self) -> bool {
-        self.free.len() == self.awaited.len()
-            && self.routes.values().all(|queue| queue.n_sent == queue.n_awaited && queue.first == queue.n_sent)
+        self.free.len() == self.awaited.len() && self.routes.values().all(SignalQueue::is_empty)
     }
 
-    /// Drops routes on which nothing is left: what comes counts from the begin again.
+    /// Drops empty routes. Their numbers start again at 0.
     fn sweep(&mut self) {
         if self.routes.len() >= self.sweep_at.max(FEWEST) {
-            self.routes.retain(|_, queue| queue.n_sent != queue.n_awaited || queue.first != queue.n_sent);
+            self.routes.retain(|_, queue| !queue.is_empty());
             self.sweep_at = 2 * self.routes.len();
         }
     }
@@ -247,7 +212,7 @@ mod tests {
 
     #[test]
     fn the_nth_awaited_is_the_nth_sent_whichever_comes_first() {
-        let mut clocks = ScenarioClocks::new(Vec::new(), 0);
+        let mut clocks = ScenarioClocks::new(Vec::new(), 0, 0);
         let mut signals = OpenSignals::default();
         let mut sent = |at| SentSignal { thread: 0, at, noted: clocks.note(0) };
         let expect = |signals: &mut OpenSignals, from: &[u32]| {

@@ -4,19 +4,13 @@ use super::channels::TransferId;
 use super::collectives::CollectiveId;
 use super::signals::AwaitedId;
 
-/// A started operation that is not over.
 #[derive(Clone, Copy, Debug)]
 pub enum StartedOperation {
-    /// A send, or a receive.
     Transfer {
-        /// The message.
         id: TransferId,
-        /// True if the operation is a send.
         sends: bool,
     },
-    /// A collective.
     Collective(CollectiveId),
-    /// Signals from other ranks.
     AwaitedSignals(AwaitedId),
     /// An access to a window of this world rank.
     Access(u32),
@@ -29,5 +23,4 @@ pub enum StartedOperation {
 /// The operations of an event or request: a combined send and receive stands for two, others for one.
 pub type StartedOperations = [StartedOperation; 2];
 
-/// Nothing that ends.
 pub const NOTHING: StartedOperations = [StartedOperation::Nothing; 2];

@@ -1,4 +1,4 @@
-//! Handles the start of a call: matches its communication events with those of other ranks.
+//! Handles the start of a call: matches its communication events with other ranks' events.
 
 use lbprof_collector::Operation;
 use lbprof_collector::record::NONE;
@@ -9,32 +9,24 @@ use super::collectives::{CollectiveId, CollectiveInstance, CollectiveMember};
 use super::entries::CollectiveEntry;
 use super::started::StartedOperation;
 use super::{CurrentCallEvent, EventMatcher, KnownRank};
-use crate::replay::sinks::{EventSink, EventSinks};
+use crate::replay::sinks::EventSinks;
 use crate::replay::timeline::CommRole;
 
 impl EventMatcher<'_> {
-    /// Starts an event of a call. Returns whether the event also needs to see the end of the call.
+    /// Starts an event of a call. Returns whether the end of the call matters to the event.
     pub fn start_event(&mut self, at: &CurrentCallEvent, sinks: &mut EventSinks) -> bool {
+        if let CommRole::Fetch { changes: true } | CommRole::StartAccess { fetches: true } = at.event.role {
+            self.demands.record_fetch(at.thread, at.event.peer);
+        }
         let started = match at.event.role {
             CommRole::Done | CommRole::Found | CommRole::Seen | CommRole::Cancelled => return true,
-            CommRole::Probe | CommRole::Flush => return true,
-            CommRole::Fetch { changes } => {
-                if changes {
-                    self.demands.record_fetch(at.thread, at.event.peer);
-                }
-                return true;
-            }
-            CommRole::StartAccess { fetches } => {
-                if fetches {
-                    self.demands.record_fetch(at.thread, at.event.peer);
-                }
-                StartedOperation::Access(at.event.peer)
-            }
+            CommRole::Probe | CommRole::Flush | CommRole::Fetch { .. } => return true,
             CommRole::Epoch(_) | CommRole::Lock { .. } | CommRole::Unlock { .. } => return self.epoch(at, sinks),
             CommRole::Ready => {
                 self.mark_ready(at, sinks);
                 return false;
             }
+            CommRole::StartAccess { .. } => StartedOperation::Access(at.event.peer),
             CommRole::Collective(CommunicationPattern::Neighbours)
             | CommRole::StartCollective(CommunicationPattern::Neighbours) => self.enter_neighbourhood(at, sinks),
             CommRole::Send | CommRole::StartSend => self.send(at, sinks),
@@ -44,29 +36,22 @@ impl EventMatcher<'_> {
                 StartedOperation::Any(self.channels.post_any(side(at, 0, SendMode::Standard, sinks)))
             }
         };
-        match at.event.role {
-            CommRole::StartSend
-            | CommRole::StartRecv
-            | CommRole::StartRecvAny
-            | CommRole::StartCollective(_)
-            | CommRole::StartAccess { .. } => {
-                if at.event.request == NONE {
-                    self.complete_at_once(at, started, sinks);
-                } else {
-                    self.ranks[at.own.rank_idx as usize].requests.start(at.event.request, started);
-                }
-                false
-            }
-            _ => {
-                self.keep(at, [started, StartedOperation::Nothing]);
-                true
-            }
+        if let CommRole::Send | CommRole::Recv | CommRole::Collective(_) = at.event.role {
+            self.keep(at, [started, StartedOperation::Nothing]);
+            return true;
         }
+        if at.event.request == NONE {
+            self.complete_at_once(at, started, sinks);
+        } else {
+            self.ranks[at.own.rank_idx as usize].requests.start(at.event.request, started);
+        }
+        false
     }
 
-    /// A nonblocking operation has no request of its own. MPI has sent the message with the call, as MPIs do with short ones: no completion ends the sender's side.
+    /// Completes the send of a nonblocking operation without a request of its own. MPI has sent the message with the call, as MPIs do with
+    /// short ones: no completion ends the sender's side.
     fn complete_at_once(&mut self, at: &CurrentCallEvent, started: StartedOperation, sinks: &mut EventSinks) {
-        // A blocking send that never returned starts likewise, but has not sent its message for certain.
+        // A blocking send that never returned starts likewise, but has perhaps not sent its message.
         let is_nonblocking = matches!(
             Operation::semantics(at.step.operation),
             OperationSemantics::StartSend(_) | OperationSemantics::StartExchange
@@ -98,7 +83,7 @@ impl EventMatcher<'_> {
         };
         let Some(before) = self.channels.get(id).sent else { return };
         self.channels.get_mut(id).sent = Some(side(at, before.bytes, before.mode, sinks));
-        sinks.forget(before.noted);
+        sinks.clocks.forget(before.noted);
     }
 
     fn post(&mut self, at: &CurrentCallEvent, sinks: &mut EventSinks) -> StartedOperation {
@@ -114,7 +99,7 @@ impl EventMatcher<'_> {
         sinks: &mut EventSinks,
     ) -> StartedOperation {
         let (own, event, thread) = (at.own, at.event, at.thread);
-        // A negative number: the window or file of the collective is not known.
+        // A negative number means that the window or file of the collective is not known.
         if event.comm == NONE || event.tag < 0 {
             self.counts.unmatched_collectives += 1;
             return StartedOperation::Nothing;
@@ -132,7 +117,7 @@ impl EventMatcher<'_> {
         }
         let operation = entered(at.step.operation);
         let entered = self.collectives.enter(own.world_rank, (event.comm, event.tag), || {
-            let mut new = CollectiveInstance::new(entry, operation, pattern, sinks.note(thread));
+            let mut new = CollectiveInstance::new(entry, operation, pattern, sinks.clocks.note(thread));
             new.expected = expected;
             new
         });
@@ -140,34 +125,33 @@ impl EventMatcher<'_> {
         let root = Some(event.peer).filter(|&root| root != NONE);
         let instance = self.collectives.get_mut(id);
         instance.add(entry, operation, root);
-        sinks.note_later(instance.noted, thread);
+        sinks.clocks.note_later(instance.noted, thread);
         if root == Some(own.world_rank) && instance.root_noted.is_none() {
-            instance.root_noted = Some(sinks.note(thread));
+            instance.root_noted = Some(sinks.clocks.note(thread));
         }
         self.woken.append(&mut instance.waiters);
         if instance.entered == instance.expected {
             self.counts.collectives += 1;
             self.counts.mixed_collectives += u64::from(instance.mixed);
             if instance.pattern == CommunicationPattern::AllToAll && !instance.mixed {
-                sinks.on_collective_sync(event.comm, instance.last.at);
+                sinks.waits.on_collective_sync(event.comm, instance.last.at);
             }
         }
         StartedOperation::Collective(id)
     }
 
-    /// Returns the member of a collective that an event is of.
     pub(super) fn collective_member(&mut self, at: &CurrentCallEvent, id: CollectiveId) -> CollectiveMember {
         let instance = self.collectives.get(id);
         let (comm, pattern, world_rank) = (instance.comm(), instance.pattern, at.own.world_rank);
         CollectiveMember { world_rank, number: self.member(comm, world_rank, pattern) }
     }
 
-    /// A rank's number in a communicator; only where each waits for those before it does it matter.
+    /// Returns a rank's number in a communicator, or NONE if it does not matter, as in all but scans.
     fn member(&mut self, comm: u32, world_rank: u32, pattern: CommunicationPattern) -> u32 {
         if pattern != CommunicationPattern::Prefix {
             return NONE;
         }
-        // A list may have very many runs, and be asked for each call.
+        // A list may have very many runs, and is searched for each call.
         let members = self.members;
         *self.numbers.entry((comm, world_rank)).or_insert_with(|| {
             members.group_rank(comm, world_rank).and_then(|at| u32::try_from(at).ok()).unwrap_or(NONE)
@@ -185,14 +169,14 @@ impl EventMatcher<'_> {
         })
     }
 
-    /// The call is over: what its events started is known no more.
+    /// Forgets the operations that the events of a thread's call started, at its end.
     #[inline]
     pub fn leave(&mut self, thread: u32) {
         self.started[thread as usize].clear();
     }
 }
 
-/// Persistent collectives of members that start one or several at once are the same.
+/// Returns the operation that counts for a collective: members may start a persistent one alone or with others.
 fn entered(operation: u16) -> u16 {
     match Operation::semantics(operation) {
         OperationSemantics::StartAll => Operation::Start as u16,
@@ -206,7 +190,7 @@ fn side(at: &CurrentCallEvent, bytes: u64, mode: SendMode, sinks: &mut EventSink
         thread: at.thread,
         at: at.own.begun,
         kind: at.step.kind,
-        noted: sinks.note(at.thread),
+        noted: sinks.clocks.note(at.thread),
         bytes,
         mode,
         request: at.event.request,

@@ -18,7 +18,7 @@ pub(crate) mod reading;
 pub(crate) mod segment_replay;
 pub(crate) mod surveyed_run;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use self::reading::{ReplaySegments, SegmentReading};
 use self::segment_replay::SegmentReplay;
@@ -50,7 +50,7 @@ pub fn follow_in_order(
     follow_with(surveyed, options, true, progress, |replay, segments| replay.one_after_another(segments, observer))
 }
 
-/// Replays a run by `replayed`. `facts`: whether somebody wants to know single calls.
+/// Replays a run by `replayed`. `facts`: whether the arguments of calls are wanted.
 fn follow_with(
     surveyed: SurveyedRun,
     options: ReplayOptions,
@@ -61,9 +61,8 @@ fn follow_with(
     let model = surveyed.model;
     let tables = LookupTables::new(model);
     let ids = tables.ids(surveyed, facts);
-    let ranks = LocalRanks::open(surveyed, ids, 0..model.ranks.len(), &options);
-    let can_cut = options.can_cut(model) && ranks.are_all();
-    let LocalRanks { logs, samples } = ranks;
+    let LocalRanks { logs, samples } = LocalRanks::open(surveyed, ids, 0..model.ranks.len(), &options);
+    let can_cut = options.can_cut(model) && logs.iter().all(Option::is_some);
     let segment_steps = options.segment_steps;
     let (mut setting, scenarios) = options.into_setting(model, samples);
     setting.unread = logs.iter().map(Option::is_none).collect();

@@ -7,19 +7,18 @@ use bincode::{Decode, Encode};
 use lbprof_collector::record::NONE;
 use rustc_hash::FxHashSet;
 
-use crate::model::region_state::{Ns, RegionState};
+use crate::model::region_state::Ns;
 use crate::replay::consistent_cut::{RankAtCut, may_cut};
 use crate::replay::timeline::{CommEvent, CommRole, RankInput, RankSteps, StepChunk, TimelineStep};
 
-/// Maximum number of steps that a rank may have in a segment, as a multiple: more would have to be kept in memory.
+/// Maximum number of steps that a rank may have in a segment, as a multiple of the desired number. They are kept in memory.
 const MOST: usize = 4;
-/// Of a rank that does not lead, where steps are packed: it may be one that has messages from all others.
+/// Likewise for packed steps of a rank that does not lead. It may have messages from all others.
 const MOST_PACKED: usize = 64;
 
-/// A call of the rank that leads at which the run may be cut: the other ranks' calls of the same number are the same collective.
+/// A call of the leading rank at which the run may be cut. The other ranks' calls of the same number are the same collective.
 #[derive(Clone, Copy, Debug, Encode, Decode)]
 pub struct CutMark {
-    /// Index of its communicator.
     pub comm: u32,
     /// Number of such calls in the segment, including this one.
     number: usize,
@@ -29,72 +28,52 @@ pub struct CutMark {
 pub struct StepsUpToCut {
     /// Time at which the rank entered the call.
     pub begin: Ns,
-    /// State of the rank after the segment.
     pub at: RankAtCut,
-    /// Its steps.
     pub read: VecDeque<StepChunk>,
-    /// True if the last piece goes on after it.
+    /// True if the last chunk continues after the segment.
     splits: bool,
 }
 
-/// The position up to which a rank was read.
 pub struct RankReading<'a> {
     /// The steps that were read and are in no segment yet, and the reader of the rest.
     input: RankInput<'a>,
-    /// True if its steps are packed.
     packs: bool,
-    /// Lists and steps of the segments.
     lists: Vec<Arc<[u32]>>,
     given: usize,
-    /// Segments that were read and not taken yet.
-    ready: VecDeque<StepsUpToCut>,
+    pub ready: VecDeque<StepsUpToCut>,
 }
 
-/// A call of a rank at which the run may be cut.
 #[derive(Clone, Copy)]
 struct CutCandidate {
     mark: CutMark,
-    /// Begin of the call.
-    begin: Ns,
-    end: Ns,
-    kind: RegionState,
-    /// Position of the call: how many pieces of what was read are before it, and how many steps of that in which it is, with it.
+    call: TimelineStep,
+    /// Position of the call: the number of chunks before it, and of steps in its chunk up to and with it.
     pieces: usize,
     steps: usize,
 }
 
 impl<'a> RankReading<'a> {
-    /// Creates the reading of a rank of which nothing was read yet.
     pub fn new(steps: Option<Box<RankSteps<'a>>>, packs: bool) -> Self {
         let input = RankInput { steps, ..RankInput::default() };
         RankReading { input, packs, lists: Vec::new(), given: 0, ready: VecDeque::new() }
     }
 
-    /// Reads a segment of so many steps, as the rank that leads; `None`: the run can't be cut there.
+    /// Reads a segment of at least `steps` steps as the leading rank. Returns `None` if the run cannot be cut there.
     pub fn lead(&mut self, of_all: &[bool], steps: usize) -> Option<CutMark> {
         let found = self.find_after(of_all, steps)?;
         self.split(&found);
         Some(found.mark)
     }
 
-    /// Reads a segment that ends where that of the leading rank does, which has so many `steps`; `false`: the run can't be cut there.
+    /// Reads a segment up to the mark of the leading rank, whose segment has at least `steps` steps. Returns `false` if the run cannot be cut
+    /// there.
     pub fn follow(&mut self, of_all: &[bool], mark: CutMark, steps: usize) -> bool {
-        let found =
-            self.find_number(of_all, mark.number, self.most(steps)).filter(|found| found.mark.comm == mark.comm);
+        let found = self.find(of_all, self.most(steps), |_, number, _| number == Some(mark.number));
+        let found = found.filter(|found| found.mark.comm == mark.comm);
         found.inspect(|found| self.split(found)).is_some()
     }
 
-    /// The segments that were read and not taken yet.
-    pub fn ready(&self) -> &VecDeque<StepsUpToCut> {
-        &self.ready
-    }
-
-    /// The first of them.
-    pub fn take(&mut self) -> Option<StepsUpToCut> {
-        self.ready.pop_front()
-    }
-
-    /// Returns all steps that are in no segment, read or not: how many segments are read at a time must not change anything.
+    /// Returns all steps that are in no segment, read or not. The number of segments that are read at a time must not change the result.
     pub fn rest(self) -> RankInput<'a> {
         let segments = self.ready.into_iter().map(|segment| (segment.read, segment.splits));
         let (mut read, mut goes_on) = (VecDeque::new(), false);
@@ -109,7 +88,7 @@ impl<'a> RankReading<'a> {
         RankInput { read, steps: self.input.steps }
     }
 
-    /// Reads to the end of the log; `false` where that is more than a segment may have.
+    /// Reads to the end of the log. Returns `false` if that is more than a segment may have.
     pub fn read_rest(&mut self, steps: usize) -> bool {
         let most = self.most(steps);
         while self.input.read.iter().map(StepChunk::len).sum::<usize>() <= most {
@@ -120,7 +99,7 @@ impl<'a> RankReading<'a> {
         false
     }
 
-    /// Reads to a cut, and leaves out what is before it.
+    /// Reads to a cut, and drops the steps before it.
     pub fn leave_out(&mut self, cut: &RankAtCut) {
         (self.given, self.lists) = (cut.steps, cut.lists.clone());
         let mut left = cut.steps;
@@ -133,12 +112,12 @@ impl<'a> RankReading<'a> {
         }
     }
 
-    /// Most steps of a segment in which the leading rank has so many.
+    /// Returns the maximum number of steps in a segment in which the leading rank has `steps`.
     fn most(&self, steps: usize) -> usize {
         steps.saturating_mul(if self.packs { MOST_PACKED } else { MOST })
     }
 
-    /// Reads on; `false`: at the end of the log.
+    /// Reads the next batch. Returns `false` at the end of the log.
     fn read(&mut self) -> bool {
         let Some(steps) = &mut self.input.steps else { return false };
         let Some(batch) = steps.next_batch() else {
@@ -152,8 +131,8 @@ impl<'a> RankReading<'a> {
         true
     }
 
-    /// The first call at which the run may be cut, of those that `accept` accepts, by its number and how many steps there
-    /// are up to and with it; gives up after the chunk that passes `most`.
+    /// Finds the first call at which the run may be cut and that `accept` accepts, given its events, its number, and the number of steps up to and
+    /// with it. Gives up after the chunk that passes `most` steps.
     fn find(
         &mut self,
         of_all: &[bool],
@@ -166,7 +145,7 @@ impl<'a> RankReading<'a> {
                 return None;
             }
             let piece = &self.input.read[pieces];
-            if piece.thread() != 0 || piece.is_after_gap() {
+            if piece.head().thread != 0 || piece.head().gap {
                 return None;
             }
             let (mut comm, mut at) = (NONE, before);
@@ -177,15 +156,8 @@ impl<'a> RankReading<'a> {
                 comm = cuts.unwrap_or(NONE);
                 accept(events, cuts.map(|_| number), at)
             });
-            if let Some((steps, TimelineStep { begin, end, kind, .. })) = found {
-                return Some(CutCandidate {
-                    mark: CutMark { comm, number },
-                    begin,
-                    end,
-                    kind,
-                    pieces,
-                    steps: steps + 1,
-                });
+            if let Some((before, call)) = found {
+                return Some(CutCandidate { mark: CutMark { comm, number }, call, pieces, steps: before + 1 });
             }
             before += piece.len();
             pieces += 1;
@@ -193,11 +165,11 @@ impl<'a> RankReading<'a> {
         None
     }
 
-    /// The first after so many steps at which no request is open.
+    /// Finds the first call after `steps` steps at which no request is open.
     fn find_after(&mut self, of_all: &[bool], steps: usize) -> Option<CutCandidate> {
         let mut open = FxHashSet::default();
         self.find(of_all, MOST.saturating_mul(steps), |events, number, before| {
-            // What has no request is complete already.
+            // Operations without a request are complete already.
             for event in events.iter().filter(|event| event.request != NONE) {
                 match event.role {
                     CommRole::StartSend
@@ -212,12 +184,6 @@ impl<'a> RankReading<'a> {
         })
     }
 
-    /// The one of this number.
-    fn find_number(&mut self, of_all: &[bool], wanted: usize, most: usize) -> Option<CutCandidate> {
-        self.find(of_all, most, |_, number, _| number == Some(wanted))
-    }
-
-    /// Splits off the segment that ends with the call that was found.
     fn split(&mut self, found: &CutCandidate) {
         let read = &mut self.input.read;
         let rest = read.split_off(found.pieces);
@@ -231,8 +197,9 @@ impl<'a> RankReading<'a> {
             }
         }
         self.given += segment.iter().map(StepChunk::len).sum::<usize>();
-        self.lists.extend(segment.iter().flat_map(StepChunk::lists).cloned());
-        let at = RankAtCut { end: found.end, kind: found.kind, steps: self.given, lists: self.lists.clone() };
-        self.ready.push_back(StepsUpToCut { begin: found.begin, at, read: segment, splits });
+        self.lists.extend(segment.iter().flat_map(|piece| &piece.head().lists).cloned());
+        let TimelineStep { begin, end, kind, .. } = found.call;
+        let at = RankAtCut { end, kind, steps: self.given, lists: self.lists.clone() };
+        self.ready.push_back(StepsUpToCut { begin, at, read: segment, splits });
     }
 }

@@ -1,7 +1,7 @@
 //! Reads the steps of ranks, one segment of the run after another.
 //!
-//! A segment ends with the first collective at which the run may be cut ([`crate::replay::consistent_cut::may_cut`]) after so many steps of one rank, and with the same
-//! collective of each other rank. So segments do not depend on who follows them, nor on how many do.
+//! A segment ends with the first collective at which the run may be cut ([`crate::replay::consistent_cut::may_cut`]) after a number of steps of
+//! the leading rank, and with the same collective of each other rank. So segments do not depend on the processes that replay them.
 
 use std::sync::Arc;
 
@@ -9,14 +9,11 @@ use rayon::prelude::*;
 
 use super::rank_reading::{CutMark, RankReading, StepsUpToCut};
 use crate::model::region_state::Ns;
-use crate::replay::consistent_cut::{ConsistentCut, RankAtCut};
+use crate::replay::consistent_cut::ConsistentCut;
 use crate::replay::timeline::{RankInput, RankSteps, are_packed};
 
-/// The position up to which the local ranks were read: those of a process.
 pub struct SegmentReading<'a> {
-    /// In the order of their places.
     ranks: Vec<RankReading<'a>>,
-    /// The place of the first.
     first: usize,
     leading: LeadingRank,
 }
@@ -24,9 +21,8 @@ pub struct SegmentReading<'a> {
 /// The rank that decides where segments end.
 #[derive(Clone)]
 pub struct LeadingRank {
-    /// The place of the rank that leads.
     pub rank: usize,
-    /// Steps of it in a segment.
+    /// Minimum number of its steps in a segment.
     pub steps: usize,
     /// By index: whether a communicator has all ranks.
     pub of_all: Arc<[bool]>,
@@ -55,17 +51,14 @@ impl<'a> SegmentReading<'a> {
             if first + at != leads {
                 let _ = marks.iter().all(|&mark| rank.follow(of_all, mark, steps));
             }
-            rank.ready().len()
+            rank.ready.len()
         });
         let n = of_rank.min().unwrap_or(marks.len()).min(marks.len());
-        (0..n)
-            .map(|segment| self.ranks.iter().filter_map(|rank| Some(rank.ready().get(segment)?.begin)).max())
-            .collect()
+        (0..n).map(|segment| self.ranks.iter().filter_map(|rank| Some(rank.ready.get(segment)?.begin)).max()).collect()
     }
 
-    /// Takes the next segment that was read, by rank.
     pub fn take(&mut self) -> Vec<StepsUpToCut> {
-        self.ranks.iter_mut().filter_map(RankReading::take).collect()
+        self.ranks.iter_mut().filter_map(|rank| rank.ready.pop_front()).collect()
     }
 
     /// Reads to the ends of the logs. Returns `false` if that is more than a segment may have.
@@ -74,24 +67,21 @@ impl<'a> SegmentReading<'a> {
         self.ranks.par_iter_mut().all(|rank| rank.read_rest(steps))
     }
 
-    /// Takes all remaining steps.
     pub fn take_rest(&mut self) -> Vec<RankInput<'a>> {
         std::mem::take(&mut self.ranks).into_iter().map(RankReading::rest).collect()
     }
 }
 
-/// A segment of all ranks.
 pub struct ReplaySegment<'a> {
     /// State of the ranks at the start; `None`: they begin.
     pub from: Option<Arc<ConsistentCut>>,
-    /// Steps of the ranks.
     pub inputs: Vec<RankInput<'a>>,
     /// State of the ranks at the end; `None`: at their ends.
     pub to: Option<Arc<ConsistentCut>>,
 }
 
 impl<'a> ReplaySegment<'a> {
-    /// Creates the last segment, which begins at `cut`: logs are read from the begin, and what is before it is left out.
+    /// Creates the last segment, which begins at `cut`. The logs are read from their begin, and the steps before the cut are dropped.
     pub fn all_from(cut: Option<Arc<ConsistentCut>>, logs: Vec<Option<Box<RankSteps<'a>>>>) -> Self {
         let packs = are_packed(logs.len());
         let inputs = logs
@@ -109,10 +99,8 @@ impl<'a> ReplaySegment<'a> {
     }
 }
 
-/// The segments of a run that one process reads.
 pub struct ReplaySegments<'a> {
     reading: SegmentReading<'a>,
-    /// The end of the last one.
     from: Option<Arc<ConsistentCut>>,
     /// True if the rest of the run is one.
     is_last: bool,
@@ -134,20 +122,16 @@ impl<'a> ReplaySegments<'a> {
         self.is_last = lasts.len() < n;
         let ends = marks.into_iter().zip(lasts);
         ends.filter_map(|(mark, last)| {
-            let (ranks, inputs) = apart(self.reading.take());
+            let steps = self.reading.take().into_iter();
+            let (ranks, inputs) =
+                steps.map(|StepsUpToCut { at, read, .. }| (at, RankInput { read, steps: None })).unzip();
             let to = Some(Arc::new(ConsistentCut { comm: mark.comm, last: last?, ranks }));
             Some(ReplaySegment { from: std::mem::replace(&mut self.from, to.clone()), inputs, to })
         })
         .collect()
     }
 
-    /// Takes the remainder of the run.
     pub fn take_rest(&mut self) -> ReplaySegment<'a> {
         ReplaySegment { from: self.from.take(), inputs: self.reading.take_rest(), to: None }
     }
-}
-
-/// Separates the states of ranks at the end of a segment from their steps in it.
-fn apart<'a>(ranks: Vec<StepsUpToCut>) -> (Vec<RankAtCut>, Vec<RankInput<'a>>) {
-    ranks.into_iter().map(|StepsUpToCut { at, read, .. }| (at, RankInput { read, steps: None })).unzip()
 }

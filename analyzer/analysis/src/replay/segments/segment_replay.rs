@@ -16,13 +16,12 @@ use crate::replay::observer::{ReplayObserver, SegmentObserver};
 use crate::replay::segment_result::SegmentResult;
 use crate::replay::timeline::RunIds;
 
-/// Maximum number of segments that a process replays at a time.
 const MAX_AT_A_TIME: usize = 8;
 
-/// Maximum number of ranks in all segments that all processes replay at a time, if that is more than one segment: each needs memory for the state of all ranks.
+/// Maximum number of ranks in all segments that all processes replay at a time, if there is more than one segment. Each segment needs memory for
+/// the state of all ranks.
 const MOST_RANKS_AT_A_TIME: usize = 1 << 18;
 
-/// The replay of a run's segments.
 pub(crate) struct SegmentReplay<'a> {
     pub(crate) surveyed: SurveyedRun<'a>,
     pub(crate) ids: RunIds<'a>,
@@ -30,17 +29,10 @@ pub(crate) struct SegmentReplay<'a> {
     pub(crate) progress: ProgressReport<'a>,
 }
 
-/// A segment, and the fork of the observer that sees it, if there is one.
-pub(crate) struct ObservedSegment<'a, W> {
-    pub(crate) segment: ReplaySegment<'a>,
-    pub(crate) observer: Option<W>,
-}
-
 /// The output of one or more segments; `T`: the observations.
 #[derive(Encode, Decode)]
 pub(crate) struct SegmentOutput<T> {
     pub(crate) result: SegmentResult,
-    /// The observations, if there is an observer.
     pub(crate) observed: Option<T>,
 }
 
@@ -51,19 +43,19 @@ pub(crate) type SegmentStart = Option<Arc<ConsistentCut>>;
 pub(crate) type SegmentOutcome<T> = Result<SegmentOutput<T>, SegmentStart>;
 
 impl<'a> SegmentReplay<'a> {
-    /// Replays as many segments at a time as there are cores, within the limits of [`at_a_time`], each with its own observer. The next ones
+    /// Replays as many segments at a time as there are cores, within the limits of [`segments_at_a_time`], each with its own observer. The next ones
     /// are read meanwhile.
     pub(crate) fn side_by_side<W: SegmentObserver>(
         &self,
         mut segments: ReplaySegments<'a>,
         observer: Option<&mut W>,
     ) -> SegmentResult {
-        let at_a_time = at_a_time(self.setting.model.ranks.len(), 1);
+        let at_a_time = segments_at_a_time(self.setting.model.ranks.len(), 1, rayon::current_num_threads());
         let mut merged = MergedSegments { result: None, observer };
         let mut next = segments.next(at_a_time);
         while !next.is_empty() {
-            let observed = with_observers(merged.observer.as_deref(), next);
-            let (outcomes, read) = rayon::join(|| self.segments(observed), || segments.next(at_a_time));
+            let observer = merged.observer.as_deref();
+            let (outcomes, read) = rayon::join(|| self.segments(next, observer), || segments.next(at_a_time));
             let joined = outcomes.into_iter().try_for_each(|outcome| outcome.map(|output| merged.add(output)));
             if let Err(from) = joined {
                 drop((segments, read));
@@ -74,14 +66,16 @@ impl<'a> SegmentReplay<'a> {
         merged.with_last(self, segments.take_rest())
     }
 
-    /// Replays segments that end with a cut, each on one core.
+    /// Replays segments that end with a cut, each on one core. A fork of the observer sees each of them.
     pub(crate) fn segments<W: SegmentObserver>(
         &self,
-        segments: Vec<ObservedSegment<'a, W>>,
+        segments: Vec<ReplaySegment<'a>>,
+        observer: Option<&W>,
     ) -> Vec<SegmentOutcome<W::Observations>> {
         segments
             .into_par_iter()
-            .map(|ObservedSegment { segment, mut observer }| {
+            .map(|segment| {
+                let mut observer = observer.map(W::fork);
                 let result = self.segment(segment, observer.as_mut().map(|one| one as &mut dyn ReplayObserver))?;
                 Ok(SegmentOutput { result, observed: observer.map(W::into_observations) })
             })
@@ -103,7 +97,6 @@ impl<'a> SegmentReplay<'a> {
         result.ok_or(from)
     }
 
-    /// Replays the last segment, up to the end of the run.
     pub(crate) fn last_segment(
         &self,
         segment: ReplaySegment<'a>,
@@ -124,7 +117,7 @@ impl<'a> SegmentReplay<'a> {
         ReplaySegment::all_from(cut, logs.collect())
     }
 
-    /// Replays one segment after another, so that the observer sees all of a rank's activities in the order of time. The next one is read
+    /// Replays one segment after another, so that the observer sees all of a rank's activities in chronological order. The next segment is read
     /// meanwhile.
     pub(crate) fn one_after_another(
         &self,
@@ -165,15 +158,12 @@ impl<'a> SegmentReplay<'a> {
     }
 }
 
-/// The merged results of the segments so far.
 pub(crate) struct MergedSegments<'w, W> {
     pub(crate) result: Option<SegmentResult>,
-    /// The observer of the whole run.
     pub(crate) observer: Option<&'w mut W>,
 }
 
 impl<W: SegmentObserver> MergedSegments<'_, W> {
-    /// Adds the output of the segments that follow.
     pub(crate) fn add(&mut self, later: SegmentOutput<W::Observations>) {
         self.result = Some(merge_after(self.result.take(), later.result));
         if let Some((observer, observed)) = self.observer.as_mut().zip(later.observed) {
@@ -181,33 +171,19 @@ impl<W: SegmentObserver> MergedSegments<'_, W> {
         }
     }
 
-    /// Replays the last segment, and returns the result of all.
     pub(crate) fn with_last<'a>(self, replay: &SegmentReplay<'a>, segment: ReplaySegment<'a>) -> SegmentResult {
         let observer = self.observer.map(|observer| observer as &mut dyn ReplayObserver);
         merge_after(self.result, replay.last_segment(segment, observer))
     }
 }
 
-/// Forks an observer for each segment.
-pub(crate) fn with_observers<'a, W: SegmentObserver>(
-    observer: Option<&W>,
-    segments: Vec<ReplaySegment<'a>>,
-) -> Vec<ObservedSegment<'a, W>> {
-    segments.into_iter().map(|segment| ObservedSegment { segment, observer: observer.map(W::fork) }).collect()
-}
-
-/// Returns the number of segments of so many ranks that all processes together replay at a time.
-pub(crate) fn at_a_time(ranks: usize, processes: usize) -> usize {
-    segments_at_a_time(ranks, processes, rayon::current_num_threads())
-}
-
-/// Returns the same where each process has so many threads.
-fn segments_at_a_time(ranks: usize, processes: usize, threads: usize) -> usize {
+/// Returns the number of segments that all processes together, each with this number of threads, replay at a time.
+pub(crate) fn segments_at_a_time(ranks: usize, processes: usize, threads: usize) -> usize {
     let all = threads.clamp(1, MAX_AT_A_TIME).saturating_mul(processes);
     all.min((MOST_RANKS_AT_A_TIME / ranks.max(1)).max(1))
 }
 
-/// Merges the result of the preceding segments, if any, with that of the next one.
+/// Merges the result of the preceding segments, if any, with the next one's.
 pub(crate) fn merge_after(before: Option<SegmentResult>, next: SegmentResult) -> SegmentResult {
     match before {
         Some(before) => before.merge(next),

@@ -21,12 +21,12 @@ use crate::structure::sampled_code::SampledCode;
 use crate::structure::survey::CallSurvey;
 use crate::structure::{CallPlacer, RunStructure};
 
-/// Steps of a segment, of all ranks together, where they are packed and where they are not, and of a rank at least.
+/// Steps of a segment of all ranks together, packed and not packed, and minimum steps of a rank.
 const PACKED_STEPS: usize = 1 << 19;
 const STEPS: usize = 1 << 18;
 const LEAST_OF_A_RANK: usize = 32;
 
-/// Most samples that are kept, of all ranks together, at 24 bytes each.
+/// Maximum number of samples that are kept of all ranks together, at 24 bytes each.
 const MOST_SAMPLES: usize = 1 << 22;
 
 /// A run with the results of the first two passes.
@@ -48,21 +48,21 @@ pub struct ReplayOptions<'a> {
     pub scope: &'a ReplayScope,
     /// The what-if scenarios, and the conditions of their replays.
     pub scenarios: Vec<(WhatIfScenario, ScenarioConditions<'a>)>,
-    /// The code that samples hit, where it is wanted by what code ranks make others wait.
+    /// The code that samples hit, if the code that makes others wait is wanted.
     pub code: Option<&'a SampledCode>,
     /// Intervals and causes of the ranks' histories from which on old ones are forgotten, see [`ReplayResults::kept`](crate::model::replay_results::ReplayResults::kept).
     pub most_kept: usize,
-    /// Steps of a segment, of all ranks together; `None`: as many as serve best.
+    /// Steps of a segment of all ranks together, or `None` for the default.
     pub segment_steps: Option<usize>,
 }
 
 impl<'a> ReplayOptions<'a> {
-    /// The waits in `scope`, nothing else.
+    /// Asks for the waits in `scope` alone.
     pub fn new(scope: &'a ReplayScope) -> Self {
         ReplayOptions { scope, scenarios: Vec::new(), code: None, most_kept: MAX_INTERVALS, segment_steps: None }
     }
 
-    /// Returns whether the run may be cut: all of it is followed, and it has several ranks, of one thread each.
+    /// Returns whether the run may be cut: all of it is replayed, and it has several ranks of one thread each.
     pub(crate) fn can_cut(&self, model: &Model) -> bool {
         self.scope.is_all() && model.ranks.iter().all(|rank| rank.other_threads == 0) && model.ranks.len() > 1
     }
@@ -103,10 +103,10 @@ impl LookupTables {
         LookupTables { regions: RegionTable::new(model), ranks }
     }
 
-    /// The ids of the run; `facts`: whether somebody wants to know single calls.
+    /// Returns the ids of the run. `facts`: whether the arguments of calls are wanted.
     pub(crate) fn ids<'a>(&'a self, surveyed: SurveyedRun<'a>, facts: bool) -> RunIds<'a> {
         let SurveyedRun { survey, structure, model, .. } = surveyed;
-        let places = RegionLookup::new(&survey.sites, structure, &self.regions);
+        let places = RegionLookup { sites: &survey.sites, structure, regions: &self.regions };
         RunIds { communicators: &model.communicators, places, ranks: &self.ranks, facts }
     }
 }
@@ -114,7 +114,7 @@ impl LookupTables {
 /// Creates the leading rank, which decides where segments end.
 pub(crate) fn leading(setting: &ReplaySetting, segment_steps: Option<usize>) -> LeadingRank {
     let ranks = &setting.model.ranks;
-    // One that makes as many calls as most do: of what others do there is not much more, or less, in a segment.
+    // The median by calls, so that no rank has many more, or fewer, steps in a segment.
     let mut by_calls: Vec<usize> = (0..ranks.len()).collect();
     by_calls.sort_by_key(|&place| ranks[place].calls);
     let n = ranks.len().max(1);
@@ -126,7 +126,7 @@ pub(crate) fn leading(setting: &ReplaySetting, segment_steps: Option<usize>) -> 
     }
 }
 
-/// A rank's steps; `None` where its log can't be read any more.
+/// Opens a rank's steps, or returns `None` if its log cannot be read any more.
 pub(crate) fn open<'a>(surveyed: SurveyedRun<'a>, ids: RunIds<'a>, rank: &RankModel) -> Option<Box<RankSteps<'a>>> {
     let SurveyedRun { run, survey, structure, .. } = surveyed;
     let header = run.header(rank.rank)?;
@@ -136,7 +136,7 @@ pub(crate) fn open<'a>(surveyed: SurveyedRun<'a>, ids: RunIds<'a>, rank: &RankMo
     Some(Box::new(RankSteps::new(ids, run.log(header).ok()?, survey_of, clock, placer)))
 }
 
-/// The places of the ranks whose logs this process reads.
+/// Returns the indices of the ranks whose logs this process reads.
 pub(crate) fn own_places(surveyed: SurveyedRun) -> Range<usize> {
     let ranks = &surveyed.model.ranks;
     let own = surveyed.run.own_headers();
@@ -145,16 +145,15 @@ pub(crate) fn own_places(surveyed: SurveyedRun) -> Range<usize> {
     first..end.max(first)
 }
 
-/// The readers of the ranks at some places: their steps, and their samples where these are wanted.
+/// The readers of some ranks' steps, and the samples of these ranks, if wanted.
 pub(crate) struct LocalRanks<'a> {
-    /// In the order of places; `None` where a log can't be read any more.
+    /// By index of the rank; `None` if a log cannot be read any more.
     pub(crate) logs: Vec<Option<Box<RankSteps<'a>>>>,
-    /// Likewise; none where they are not wanted.
+    /// By index of the rank; empty if samples are not wanted.
     pub(crate) samples: Vec<Vec<TimedSample>>,
 }
 
 impl<'a> LocalRanks<'a> {
-    /// Opens them.
     pub(crate) fn open(
         surveyed: SurveyedRun<'a>,
         ids: RunIds<'a>,
@@ -165,21 +164,16 @@ impl<'a> LocalRanks<'a> {
         let samples = options.code.map(|code| sampled(surveyed, code, places)).unwrap_or_default();
         LocalRanks { logs, samples }
     }
-
-    /// Returns whether all of them can be read.
-    pub(crate) fn are_all(&self) -> bool {
-        self.logs.iter().all(Option::is_some)
-    }
 }
 
-/// The samples of the first threads of ranks, by place; of all ranks no more than [`MOST_SAMPLES`] are kept.
+/// Returns the samples of the ranks' first threads, by index of the rank, at most [`MOST_SAMPLES`] of all ranks.
 fn sampled(surveyed: SurveyedRun, code: &SampledCode, places: Range<usize>) -> Vec<Vec<TimedSample>> {
     let ranks = &surveyed.model.ranks;
     let most = (MOST_SAMPLES / ranks.len().max(1)).max(1);
     ranks[places].par_iter().map(|rank| samples_of_rank(surveyed, code, rank, most).unwrap_or_default()).collect()
 }
 
-/// The samples of the first thread of a rank; `None` where its log or its clock is not known.
+/// Returns the samples of a rank's first thread, or `None` if its log or its clock is not known.
 fn samples_of_rank(
     surveyed: SurveyedRun,
     code: &SampledCode,

@@ -48,22 +48,23 @@ impl RecordingObserver {
 }
 
 /// A run that was written, and what is known of it before its ranks are followed.
-struct SurveyedTestRun {
+pub(in crate::replay) struct SurveyedTestRun {
     _dir: tempfile::TempDir,
-    run: RecordedRun,
-    survey: CallSurvey,
-    structure: RunStructure,
-    model: Model,
+    pub run: RecordedRun,
+    pub survey: CallSurvey,
+    pub structure: RunStructure,
+    pub model: Model,
 }
 
 impl SurveyedTestRun {
-    fn new(write: impl Fn(&std::path::Path)) -> SurveyedTestRun {
+    pub fn new(write: impl FnOnce(&std::path::Path), detect: bool) -> SurveyedTestRun {
         let dir = tempfile::tempdir().unwrap();
         write(dir.path());
         let run = RecordedRun::open(Some(dir.path())).unwrap();
         let survey = survey(&run, &|_| ());
         let names = symbols::unnamed(&survey.sites);
-        let structure = RunStructure::find(&run, &survey, &names, &structure::StructureOptions::default());
+        let wanted = structure::StructureOptions { detect, ..structure::StructureOptions::default() };
+        let structure = RunStructure::find(&run, &survey, &names, &wanted);
         let code = SampledCode::default();
         let input = GatherInput { survey: &survey, structure: &structure, code: &code, most_iterations: usize::MAX };
         let model = gather(&run, input, &|_| ());
@@ -82,7 +83,7 @@ impl SurveyedTestRun {
         follow_in_order(self.surveyed(), options(&scope, steps), observer, &|_| ())
     }
 
-    fn surveyed(&self) -> SurveyedRun<'_> {
+    pub fn surveyed(&self) -> SurveyedRun<'_> {
         let SurveyedTestRun { run, survey, structure, model, .. } = self;
         SurveyedRun { run, survey, structure, model }
     }
@@ -94,17 +95,9 @@ fn options(scope: &ReplayScope, steps: usize) -> ReplayOptions<'_> {
     let conditions = [
         ScenarioConditions::IDEAL,
         ScenarioConditions::MEASURED,
-        ScenarioConditions { network: given, work: ScenarioWork::Measured, without_recorder: None },
-        ScenarioConditions {
-            network: ScenarioNetwork::Measured,
-            work: ScenarioWork::Rank(1, vec![0.5; 8]),
-            without_recorder: None,
-        },
-        ScenarioConditions {
-            network: ScenarioNetwork::IDEAL,
-            work: ScenarioWork::Rank(0, vec![3.0; 8]),
-            without_recorder: None,
-        },
+        ScenarioConditions { network: given, ..ScenarioConditions::MEASURED },
+        ScenarioConditions { work: ScenarioWork::Rank(1, vec![0.5; 8]), ..ScenarioConditions::MEASURED },
+        ScenarioConditions { work: ScenarioWork::Rank(0, vec![3.0; 8]), ..ScenarioConditions::IDEAL },
     ];
     let scenarios = conditions.into_iter().map(|condition| (WhatIfScenario::Ideal, condition)).collect();
     ReplayOptions { scenarios, segment_steps: Some(steps), ..ReplayOptions::new(scope) }
@@ -112,7 +105,7 @@ fn options(scope: &ReplayScope, steps: usize) -> ReplayOptions<'_> {
 
 /// Follows a run in segments of so many steps of all ranks, side by side and one after another with an observer.
 fn followed(write: impl Fn(&std::path::Path), steps: usize) -> (ReplayResults, ReplayResults, RecordingObserver) {
-    let known = SurveyedTestRun::new(write);
+    let known = SurveyedTestRun::new(write, true);
     let mut seen = RecordingObserver::default();
     let alone = known.follow(steps, None::<&mut StatisticsObserver>);
     (alone, known.follow_in_order(steps, &mut seen), seen.sorted())
@@ -296,7 +289,7 @@ fn what_was_cut_before_stays_cut_where_the_rest_cannot_be() {
 fn watchers_of_segments_together_see_what_one_of_the_whole_sees() {
     let kinds: Vec<(u8, u32)> = (0..60).map(|i| (i as u8 % 8, 7919 * i)).collect();
     let script = Script::rounds(&kinds);
-    let known = SurveyedTestRun::new(|dir| script.write(dir).unwrap());
+    let known = SurveyedTestRun::new(|dir| script.write(dir).unwrap(), true);
     let watched = |steps| {
         let (mut watch, mut statistics) =
             (TimelineObserver::new(&known.model).unwrap(), StatisticsObserver::new(&known.model).unwrap());

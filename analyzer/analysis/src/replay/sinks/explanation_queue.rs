@@ -8,18 +8,12 @@ use crate::model::region_state::Ns;
 use crate::read::read_ahead::ReadAhead;
 use crate::replay::blocking::{HistoryBatch, TimedSample, WaitExplainer};
 
-/// Event batches that may wait to be explained before the engine does.
+/// Maximum number of batches that wait to be explained before the engine waits.
 const MOST_WAITING: usize = 8;
 
-/// Threads of all waiting batches together: of more there is one batch.
+/// Maximum number of threads in all waiting batches together, if there is more than one batch.
 const MOST_THREADS_WAITING: usize = 1 << 16;
 
-/// Returns the number of batches of so many threads that may wait.
-fn most_waiting(threads: usize) -> usize {
-    (MOST_THREADS_WAITING / threads.max(1)).clamp(1, MOST_WAITING)
-}
-
-/// A batch of events for the wait analysis.
 struct EventBatch {
     history: HistoryBatch,
     /// Until when all threads have been followed.
@@ -31,26 +25,20 @@ struct EventBatch {
 /// The batch that is being filled, and those that are being explained.
 pub struct ExplanationQueue<'a, 'scope> {
     scope: &'a Scope<'scope>,
-    /// The batch that was not handed over yet.
     pub batch: HistoryBatch,
-    /// Batches handed over that wait to be explained.
     waiting: Vec<EventBatch>,
     /// The explainer while it works; what was explained comes back as room for more.
     busy: Option<ReadAhead<(WaitExplainer, Vec<HistoryBatch>)>>,
     rooms: Vec<HistoryBatch>,
-    /// Number of threads that have done anything.
     threads: usize,
-    /// Begin of the critical paths.
     paths_begin: Ns,
-    /// Intervals and causes of histories that are kept.
     most_kept: usize,
     /// Samples of the ranks' first threads, by place.
     samples: Arc<Vec<Vec<TimedSample>>>,
 }
 
 impl<'a, 'scope> ExplanationQueue<'a, 'scope> {
-    /// Nothing is known yet. Critical paths begin at `paths_begin`; of histories of `most_kept` intervals and causes old ones are forgotten.
-    /// `samples`: of the ranks' first threads, by place.
+    /// Starts empty. See [`WaitExplainer::new`] for the other parameters.
     pub fn new(
         scope: &'a Scope<'scope>,
         paths_begin: Ns,
@@ -61,14 +49,15 @@ impl<'a, 'scope> ExplanationQueue<'a, 'scope> {
         ExplanationQueue { scope, batch, waiting, busy: None, rooms, threads: 0, paths_begin, most_kept, samples }
     }
 
-    /// Lets the batch be explained once those before it are; `now`: all threads have been followed until then; `ends`: when the windows of
-    /// threads have ended, once all have, for the critical path.
+    /// Hands the batch over, to be explained after the batches before it. All threads have been replayed until `now`. `ends`: when the windows of
+    /// threads ended, once all have, for the critical path.
     pub fn hand_over(&mut self, now: Ns, ends: Vec<(u32, Ns)>) {
         self.threads = self.threads.max(self.batch.threads());
         let room = self.rooms.pop().unwrap_or_default();
         self.waiting.push(EventBatch { history: std::mem::replace(&mut self.batch, room), now, ends });
         let is_busy = self.busy.as_mut().is_some_and(|busy| !busy.is_over());
-        if !is_busy || self.waiting.len() >= most_waiting(self.threads) {
+        let most_waiting = (MOST_THREADS_WAITING / self.threads.max(1)).clamp(1, MOST_WAITING);
+        if !is_busy || self.waiting.len() >= most_waiting {
             let mut explainer = self.back();
             let batches = std::mem::take(&mut self.waiting);
             self.busy = Some(ReadAhead::begin(self.scope, move || {
@@ -91,8 +80,7 @@ impl<'a, 'scope> ExplanationQueue<'a, 'scope> {
 
     fn back(&mut self) -> WaitExplainer {
         let (explainer, rooms) = self.busy.take().and_then(ReadAhead::wait).unwrap_or_else(|| {
-            let explainer = WaitExplainer::new(self.paths_begin, self.most_kept);
-            (explainer.with_samples(Arc::clone(&self.samples)), Vec::new())
+            (WaitExplainer::new(self.paths_begin, self.most_kept, Arc::clone(&self.samples)), Vec::new())
         });
         self.rooms.extend(rooms);
         explainer
@@ -100,24 +88,11 @@ impl<'a, 'scope> ExplanationQueue<'a, 'scope> {
 }
 
 impl EventBatch {
-    /// Lets it be explained, and gives its room back.
     fn explain(mut self, explainer: &mut WaitExplainer) -> HistoryBatch {
         explainer.take(&self.history);
         explainer.follow_path(&self.ends);
         explainer.forget(self.now);
         self.history.clear();
         self.history
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn batches_that_wait_have_65536_threads_or_are_one() {
-        for (threads, most) in [(0, 8), (64, 8), (8192, 8), (16_384, 4), (32_768, 2), (40_000, 1), (1_000_000, 1)] {
-            assert_eq!(most_waiting(threads), most, "{threads} threads");
-        }
     }
 }

@@ -33,7 +33,7 @@
 //! nothing to cancel against, and b would be blamed. Now b's wait is on its path, and is replaced by its causes.
 //!
 //! A message that lies there when its receiver comes for it does not show why the receiver is late. Where the receiver waits for the sender
-//! later, it is available when the receiver comes: what the sender gained by then, or lost again, made nobody wait. Where the sender waits for
+//! later, it is available when the receiver comes: time that the sender gained by then, or lost again, caused no wait. Where the sender waits for
 //! the receiver later, it does not synchronise:
 //!
 //! ```text
@@ -53,7 +53,6 @@ use crate::replay::comm_members::CommMembers;
 /// call, and some calls later than it may have been recorded by then.
 const MAX_KEPT: usize = 6;
 
-/// The two times of a synchronisation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct SyncTime {
     /// Time at which one side satisfied the other's need.
@@ -62,29 +61,27 @@ struct SyncTime {
     collected_ns: Ns,
 }
 
-/// A synchronisation of two threads.
 #[derive(Clone, Copy, Debug)]
 pub struct PairSync {
     /// The thread that did what the other needs of it.
     source: u32,
     /// The thread that took note of that.
     collector: u32,
-    /// Both times.
     time: SyncTime,
     /// The two times where the source waits for the collector later, or `None` if it was there before the collector's call began.
     time_of_source: Option<SyncTime>,
 }
 
 impl PairSync {
-    /// Returns the synchronisation by what `source` did at `available_ns`, and `collector` took note of in a call that lasted for `call`.
+    /// Creates the synchronisation by an event of `source` at `available_ns`, of which `collector` took note in a call of this time.
     pub fn new(source: u32, available_ns: Ns, collector: u32, call: TimeInterval) -> Self {
         let was_there = available_ns < call.begin;
         let time = SyncTime::new(available_ns.max(call.begin), call.end);
         PairSync { source, collector, time, time_of_source: (!was_there).then_some(time) }
     }
 
-    /// Returns the synchronisation where it was this that ended the wait of a call of `waited` for `ended_by`. Up to the end of the call the
-    /// collector waited for the source itself, which cannot be what the source waits for later.
+    /// Adjusts the synchronisation to the wait of the last call: thread `waited` waited for `ended_by`. If this synchronisation ended the wait, the
+    /// collector waited for the source itself up to the end of the call, which cannot be the cause of a later wait of the source.
     pub fn with_wait(self, waited: u32, ended_by: u32) -> Self {
         let ends_wait = (waited, ended_by) == (self.collector, self.source) && self.time_of_source.is_some();
         let at_end = SyncTime::at_once(self.time.collected_ns);
@@ -95,12 +92,12 @@ impl PairSync {
 impl SyncTime {
     const NEVER: SyncTime = SyncTime { available_ns: Ns::MIN, collected_ns: Ns::MIN };
 
-    /// Returns the times of what was available at one time and collected at another. Clocks may be wrong: nothing is collected before.
+    /// Creates the times of a synchronisation. Clocks may be wrong, but nothing is collected before it is available.
     fn new(available_ns: Ns, collected_ns: Ns) -> Self {
         SyncTime { available_ns: available_ns.min(collected_ns), collected_ns }
     }
 
-    /// Returns the times of what everyone knows of as soon as it happens.
+    /// Creates the times of an event that all threads know of at once.
     fn at_once(time_ns: Ns) -> Self {
         SyncTime::new(time_ns, time_ns)
     }
@@ -110,7 +107,7 @@ impl SyncTime {
         self.available_ns < time_ns && self.collected_ns <= time_ns
     }
 
-    /// Returns whether it makes another one needless: it is available later, and collected no later.
+    /// Returns whether it makes another one needless: it is available no earlier, and collected no later.
     fn covers(self, other: Self) -> bool {
         self.available_ns >= other.available_ns && self.collected_ns <= other.collected_ns
     }
@@ -139,12 +136,11 @@ impl RecentSyncs {
         self.0.copy_from_slice(&kept[1..]);
     }
 
-    /// Returns the latest available time.
     fn latest_ns(&self) -> Ns {
         self.0[MAX_KEPT - 1].available_ns
     }
 
-    /// Returns the latest available time of those before `time_ns`, or that of the first one kept if none is.
+    /// Returns the latest available time before `time_ns`, or the first one kept if none is before.
     fn before(&self, time_ns: Ns) -> Ns {
         self.0.iter().rev().find(|sync| sync.is_before(time_ns)).unwrap_or(&self.0[0]).available_ns
     }
@@ -158,29 +154,24 @@ struct PairSyncs {
     before_waits: [RecentSyncs; 2],
 }
 
-/// The last synchronisations of all threads.
 #[derive(Debug)]
 pub struct SyncTimes<'a> {
     members: &'a CommMembers<'a>,
-    /// World rank of each thread.
     world_ranks: Vec<u32>,
     /// Synchronisations by messages and among some members of a communicator, indexed by the higher thread number and sorted by the lower
     /// one. Most threads have few partners.
     pairs: Vec<Vec<PairSyncs>>,
     /// Synchronisations of all members, indexed by communicator.
     collectives: Vec<RecentSyncs>,
-    /// Communicators with a recorded time.
     used_comms: Vec<u32>,
 }
 
 impl<'a> SyncTimes<'a> {
-    /// Starts with no thread and no synchronisation.
     pub fn new(members: &'a CommMembers<'a>) -> Self {
         let collectives = vec![RecentSyncs::NEVER; members.n_communicators()];
         SyncTimes { members, world_ranks: Vec::new(), pairs: Vec::new(), collectives, used_comms: Vec::new() }
     }
 
-    /// Adds the next thread.
     pub fn add_thread(&mut self, world_rank: u32) {
         self.world_ranks.push(world_rank);
     }
@@ -207,7 +198,6 @@ impl<'a> SyncTimes<'a> {
         }
     }
 
-    /// Records that all members of `comm` synchronised.
     pub fn record_collective(&mut self, comm: u32, time_ns: Ns) {
         let Some(syncs) = self.collectives.get_mut(comm as usize) else { return };
         if syncs.latest_ns() == Ns::MIN {
@@ -216,7 +206,6 @@ impl<'a> SyncTimes<'a> {
         syncs.record(SyncTime::at_once(time_ns));
     }
 
-    /// Returns the time at which all members of `comm` last synchronised.
     pub fn last_collective(&self, comm: u32) -> Option<Ns> {
         self.collectives.get(comm as usize).map(RecentSyncs::latest_ns).filter(|&time| time > Ns::MIN)
     }

@@ -10,32 +10,22 @@ use rustc_hash::FxHashMap;
 
 use crate::read::definitions::RankDefinitions;
 
-/// Entries of all lists of a rank that are looked at: those of a log may be as long and as many as it likes.
+/// Maximum number of entries in all lists of a rank. Logs are untrusted.
 const MOST: u64 = 1 << 22;
 
-/// The lists of one rank.
 pub struct RankLists<'a> {
     rank: u32,
-    /// World ranks that the run has, ascending.
     present: &'a [u32],
     /// Number of further entries that may be read.
     left: u64,
-    /// Number of lists.
     n: u32,
-    /// New lists that were not handed out yet.
-    new: Vec<Arc<[u32]>>,
+    /// New lists that were not handed out yet, in the order of their numbers.
+    pub new: Vec<Arc<[u32]>>,
     /// Numbers of lists by communicator, and by group.
     neighbours: FxHashMap<u32, u32>,
     groups: FxHashMap<u32, u32>,
-    /// By RMA window: whom it accesses, and to whom it is exposed.
-    epochs: FxHashMap<i32, ListSides>,
-}
-
-/// Numbers of lists; NONE: not known.
-#[derive(Clone, Copy)]
-struct ListSides {
-    targets: u32,
-    origins: u32,
+    /// By RMA window: numbers of the lists of ranks that it accesses, and of ranks to which it is exposed, or NONE.
+    epochs: FxHashMap<i32, [u32; 2]>,
 }
 
 impl<'a> RankLists<'a> {
@@ -53,13 +43,8 @@ impl<'a> RankLists<'a> {
         }
     }
 
-    /// Lists that came up since the last call, in the order of their numbers.
-    pub fn take_new(&mut self) -> Vec<Arc<[u32]>> {
-        std::mem::take(&mut self.new)
-    }
-
-    /// The number of the list of those that send to the rank on communicator `comm`; that after it is of those that it sends to.
-    /// NONE: not known.
+    /// Returns the number of the list of ranks that send to the rank on communicator `comm`, or NONE. The next list has the ranks that it sends
+    /// to.
     pub fn neighbours(&mut self, comm: u32, definitions: &RankDefinitions) -> u32 {
         if let Some(&number) = self.neighbours.get(&comm) {
             return number;
@@ -74,22 +59,16 @@ impl<'a> RankLists<'a> {
         number
     }
 
-    /// The number of the list of the ranks with which a call synchronises as a step of an epoch; NONE: not known.
+    /// Returns the number of the list of ranks with which a step of an epoch synchronises, or NONE.
     pub fn epoch(&mut self, record: &Record, step: EpochStep, definitions: &RankDefinitions) -> u32 {
-        let begins = match step {
-            EpochStep::Post | EpochStep::Start => true,
-            EpochStep::Complete | EpochStep::Wait | EpochStep::Test => false,
-        };
-        let group = if begins { self.group(record, definitions) } else { NONE };
-        let sides = self.epochs.entry(record.tag).or_insert(ListSides { targets: NONE, origins: NONE });
-        let side = match step {
-            EpochStep::Start | EpochStep::Complete => &mut sides.targets,
-            EpochStep::Post | EpochStep::Wait | EpochStep::Test => &mut sides.origins,
-        };
-        if begins {
-            *side = group;
+        let starts = matches!(step, EpochStep::Post | EpochStep::Start);
+        let group = if starts { self.group(record, definitions) } else { NONE };
+        let is_exposure = !matches!(step, EpochStep::Start | EpochStep::Complete);
+        let list = &mut self.epochs.entry(record.tag).or_insert([NONE; 2])[usize::from(is_exposure)];
+        if starts {
+            *list = group;
         }
-        *side
+        *list
     }
 
     fn group(&mut self, record: &Record, definitions: &RankDefinitions) -> u32 {
@@ -105,7 +84,7 @@ impl<'a> RankLists<'a> {
         number
     }
 
-    /// Returns whether so many more entries may be looked at, which are counted then.
+    /// Counts the entries of more lists. Returns whether they may still be looked at.
     fn has_room(&mut self, lists: &[&RankList]) -> bool {
         let entries = lists.iter().fold(0u64, |sum, list| sum.saturating_add(list.len()));
         let left = self.left.checked_sub(entries);
@@ -113,7 +92,7 @@ impl<'a> RankLists<'a> {
         left.is_some()
     }
 
-    /// A rank is there once, and the rank itself not at all: it waits for nobody when it waits for itself.
+    /// Adds a list, without duplicates and without the rank itself, for which it does not wait.
     fn add(&mut self, ranks: &RankList) -> u32 {
         let mut list: Vec<u32> =
             ranks.iter().filter(|rank| *rank != self.rank && self.present.binary_search(rank).is_ok()).collect();
@@ -149,7 +128,7 @@ mod tests {
         assert_eq!((number(&small), number(&endless)), (0, NONE));
         assert_eq!((number(&large[0]), number(&large[1]), number(&large[2])), (1, NONE, NONE));
         assert_eq!((number(&small), number(&large[0])), (0, 1), "those that are known stay so");
-        let found: Vec<Vec<u32>> = lists.take_new().iter().map(|list| list.to_vec()).collect();
+        let found: Vec<Vec<u32>> = lists.new.iter().map(|list| list.to_vec()).collect();
         assert_eq!(found, [vec![1, 3], vec![1]]);
     }
 }

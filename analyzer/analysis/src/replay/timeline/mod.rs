@@ -4,11 +4,10 @@
 //!   log ─→ steps.rs   a rank's records as steps (computation and the call at its end), with the ids of the run
 //!            │        steps/events.rs: communication events of a call; lists.rs: the ranks that an operation involves;
 //!            │        persistent.rs: prepared operations; parallel.rs: parallel regions in computation; region_lookup.rs: regions;
-//!            │        probed_message.rs: results of probes; dense_map.rs: ids of the log
+//!            │        probed_message.rs: results of probes
 //!            └→ source.rs  the steps of all ranks, read ahead in parallel; step_chunk.rs, packed.rs: compressed, if there are many ranks
 //! ```
 
-mod dense_map;
 mod lists;
 mod packed;
 mod parallel;

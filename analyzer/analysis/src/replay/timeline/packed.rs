@@ -21,30 +21,26 @@ use rustc_hash::FxHashMap;
 use super::step::{CallFacts, CommEvent, ParallelPart, StepBatch, TimelineStep};
 use crate::model::region_state::Ns;
 
-/// Steps of a chunk: what was followed of a batch is freed by chunks.
-const CHUNK: usize = 256;
+/// Number of steps in a chunk. A batch is freed by chunks.
+pub const CHUNK: usize = 256;
 
-/// Shapes of a batch that have their bytes: of more, bytes differ from one step to the next.
+/// Maximum number of shapes in a batch that have their bytes. If there are more, bytes differ from one step to the next.
 const MOST_SIZED: usize = 64;
 
-/// Steps of a batch that follow one another. Those of one batch share its shapes, those of one chunk its bytes.
+/// Consecutive steps of a batch. The steps of one batch share its shapes, the steps of one chunk its bytes.
 pub struct PackedSteps {
     shapes: Arc<(Vec<TimelineStep>, Vec<CommEvent>)>,
     bytes: Arc<[u8]>,
     /// The batch without its steps and events, until its head was taken.
-    batch: StepBatch,
-    /// True if the thread ends with it.
+    pub batch: StepBatch,
     last: bool,
     at: StepCursor,
-    /// End of the batch's bytes.
     end: usize,
 }
 
-/// The position of the next step.
 #[derive(Clone, Copy, Encode, Decode)]
 struct StepCursor {
     byte: usize,
-    /// Steps that are left.
     left: usize,
     /// Base of the differences that follow.
     end: Ns,
@@ -52,29 +48,18 @@ struct StepCursor {
 }
 
 thread_local! {
-    /// Memory of the last batch that was packed.
     static SPARE: Cell<(Vec<TimelineStep>, Vec<CommEvent>)> = const { Cell::new((Vec::new(), Vec::new())) };
 }
 
-/// Empty lists for the steps and events of a batch, in the memory of one that was packed before on this thread: no large piece of memory is freed
-/// where small ones that stay then take its place.
+/// Returns empty lists for the steps and events of a batch, in the memory of one that was packed before on this thread. So no large block of
+/// memory is freed that small, long-lived ones would then fragment.
 pub fn spare() -> (Vec<TimelineStep>, Vec<CommEvent>) {
     SPARE.take()
 }
 
 impl PackedSteps {
-    /// The batch in few bytes, all in one.
-    pub fn new(batch: StepBatch) -> PackedSteps {
-        PackedSteps::chunks_of(usize::MAX, batch).swap_remove(0)
-    }
-
-    /// The batch in few bytes, by chunks; an empty one is one chunk.
-    pub fn chunks(batch: StepBatch) -> Vec<PackedSteps> {
-        PackedSteps::chunks_of(CHUNK, batch)
-    }
-
-    /// Chunks of so many steps at most, one at least.
-    fn chunks_of(most: usize, mut batch: StepBatch) -> Vec<PackedSteps> {
+    /// Packs a batch as chunks of at most `most` steps; an empty batch is one chunk.
+    pub fn chunks(most: usize, mut batch: StepBatch) -> Vec<PackedSteps> {
         let (mut steps, mut all_events) = (std::mem::take(&mut batch.steps), std::mem::take(&mut batch.events));
         let mut parallel = std::mem::take(&mut batch.parallel).into_iter();
         let mut events = all_events.drain(..);
@@ -90,8 +75,9 @@ impl PackedSteps {
                 bytes.clear();
             }
             begin.left += 1;
-            let is_sized =
-                step_shapes.put(TimelineStep { begin: 0, end: 0, ..step }, TimelineStep::without_bytes, &mut bytes);
+            let shape = TimelineStep { begin: 0, end: 0, ..step };
+            let facts = CallFacts { sent: 0, received: 0, ..step.facts };
+            let is_sized = step_shapes.put(shape, TimelineStep { facts, ..shape }, &mut bytes);
             put(zigzag(step.begin.wrapping_sub(end)), &mut bytes);
             put(zigzag(step.end.wrapping_sub(step.begin)), &mut bytes);
             if !is_sized {
@@ -100,21 +86,11 @@ impl PackedSteps {
             }
             end = step.end;
             for event in events.by_ref().take(usize::from(step.events)) {
-                let is_sized =
-                    event_shapes.put(CommEvent { request: 0, ..event }, CommEvent::without_bytes, &mut bytes);
-                put(zigzag(i64::from(event.request.wrapping_sub(request) as i32)), &mut bytes);
-                if !is_sized {
-                    put(event.bytes, &mut bytes);
-                }
+                event_shapes.put_event(event, request, &mut bytes);
                 request = event.request;
             }
             for part in parallel.by_ref().take(usize::from(step.parallel)) {
-                put(part.site.into(), &mut bytes);
-                put(part.team.into(), &mut bytes);
-                put(part.thread.wrapping_add(1).into(), &mut bytes);
-                put(zigzag(part.begin.wrapping_sub(end)), &mut bytes);
-                put(zigzag(part.elapsed), &mut bytes);
-                put(zigzag(part.excess), &mut bytes);
+                put_part(&part, end, &mut bytes);
             }
         }
         drop(events);
@@ -122,33 +98,22 @@ impl PackedSteps {
         chunks.push((Arc::from(bytes), begin));
         let shapes = Arc::new((step_shapes.all, event_shapes.all));
         let (is_last, thread) = (std::mem::take(&mut batch.last), batch.thread);
-        let n = chunks.len();
-        chunks
-            .into_iter()
-            .enumerate()
-            .map(|(number, (bytes, at))| PackedSteps {
-                shapes: Arc::clone(&shapes),
-                end: bytes.len(),
-                bytes,
-                batch: std::mem::replace(&mut batch, StepBatch { thread, ..StepBatch::default() }),
-                last: is_last && number + 1 == n,
-                at,
-            })
-            .collect()
+        let packed = chunks.into_iter().map(|(bytes, at)| PackedSteps {
+            shapes: Arc::clone(&shapes),
+            end: bytes.len(),
+            bytes,
+            batch: std::mem::replace(&mut batch, StepBatch { thread, ..StepBatch::default() }),
+            last: false,
+            at,
+        });
+        let mut packed: Vec<PackedSteps> = packed.collect();
+        if let Some(last) = packed.last_mut() {
+            last.last = is_last;
+        }
+        packed
     }
 
-    /// The next part, of so many steps at most; the last one is followed by none.
     pub fn next_part(&mut self, most: usize) -> StepBatch {
-        self.part_of(most)
-    }
-
-    /// Unpacks the remaining steps.
-    pub fn unpacked(mut self) -> StepBatch {
-        self.part_of(usize::MAX)
-    }
-
-    /// At most so many of the next steps.
-    fn part_of(&mut self, most: usize) -> StepBatch {
         let n = self.at.left.min(most);
         let mut part = std::mem::take(&mut self.batch);
         self.batch.thread = part.thread;
@@ -161,22 +126,11 @@ impl PackedSteps {
         part
     }
 
-    /// Returns whether all parts were taken out.
-    pub fn is_empty(&self) -> bool {
-        self.at.left == 0
-    }
-
-    /// Returns the number of remaining steps.
     pub fn len(&self) -> usize {
         self.at.left
     }
 
-    /// Returns the batch without its steps and events.
-    pub fn head(&self) -> &StepBatch {
-        &self.batch
-    }
-
-    /// Shows its steps one by one, each with its events, until `is_last` says so: that step, and how many came before it.
+    /// Shows the steps one by one, each with its events, until `is_last` accepts one. Returns that step and the number of steps before it.
     pub fn find(&self, mut is_last: impl FnMut(&TimelineStep, &[CommEvent]) -> bool) -> Option<(usize, TimelineStep)> {
         let mut at = self.at;
         let mut events = Vec::new();
@@ -187,13 +141,12 @@ impl PackedSteps {
         })
     }
 
-    /// Takes back the rest of it, which was left when it was split off.
     pub fn rejoin(&mut self, rest: PackedSteps) {
         self.at.left += rest.at.left;
         (self.end, self.last) = (rest.end, rest.last);
     }
 
-    /// Takes the first `n` steps out, with what belongs to its begin.
+    /// Splits off the first `n` steps, with the head of the batch.
     pub fn split_off_first(&mut self, n: usize) -> PackedSteps {
         let n = n.min(self.at.left);
         let batch = std::mem::take(&mut self.batch);
@@ -207,7 +160,7 @@ impl PackedSteps {
     }
 }
 
-/// Encodes the remaining steps for another process: of the batch's bytes its own.
+/// Encodes the remaining steps for another process, with their own bytes only.
 impl Encode for PackedSteps {
     fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
         let bytes = &self.bytes[self.at.byte..self.end];
@@ -222,11 +175,10 @@ impl<C> Decode<C> for PackedSteps {
     }
 }
 
-/// The shapes of a batch, and the bytes of a chunk.
 type PackedContents<'a> = (&'a (Vec<TimelineStep>, Vec<CommEvent>), &'a [u8]);
 
 impl StepCursor {
-    /// The next step, its events, and what of the time before it was in parallel regions.
+    /// Reads the next step, its events, and the parallel regions in the time before it.
     #[inline]
     fn next(
         &mut self,
@@ -262,7 +214,6 @@ impl StepCursor {
         step
     }
 
-    /// The next number.
     #[inline]
     fn number(&mut self, of: &[u8]) -> u64 {
         let (mut value, mut shift) = (0, 0);
@@ -278,19 +229,6 @@ impl StepCursor {
     }
 }
 
-impl TimelineStep {
-    fn without_bytes(self) -> TimelineStep {
-        TimelineStep { facts: CallFacts { sent: 0, received: 0, ..self.facts }, ..self }
-    }
-}
-
-impl CommEvent {
-    fn without_bytes(self) -> CommEvent {
-        CommEvent { bytes: 0, ..self }
-    }
-}
-
-/// Different shapes by number.
 struct StepShapes<T> {
     all: Vec<T>,
     numbers: FxHashMap<T, u32>,
@@ -305,15 +243,15 @@ impl<T> Default for StepShapes<T> {
 }
 
 impl<T: Copy + Eq + std::hash::Hash> StepShapes<T> {
-    /// Appends a shape to `bytes`; whether it has its bytes.
-    fn put(&mut self, shape: T, without_bytes: impl Fn(T) -> T, bytes: &mut Vec<u8>) -> bool {
+    /// Appends a shape, with or without its bytes. Returns whether it has its bytes.
+    fn put(&mut self, shape: T, without_bytes: T, bytes: &mut Vec<u8>) -> bool {
         if let Some(&number) = self.numbers.get(&shape) {
             put(u64::from(number) << 1, bytes);
             return true;
         }
         let is_sized = self.sized < MOST_SIZED;
         self.sized += usize::from(is_sized);
-        let shape = if is_sized { shape } else { without_bytes(shape) };
+        let shape = if is_sized { shape } else { without_bytes };
         let all = &mut self.all;
         let number = *self.numbers.entry(shape).or_insert_with(|| {
             all.push(shape);
@@ -324,12 +262,33 @@ impl<T: Copy + Eq + std::hash::Hash> StepShapes<T> {
     }
 }
 
+impl StepShapes<CommEvent> {
+    /// Appends an event. `request` is the last event's.
+    fn put_event(&mut self, event: CommEvent, request: u32, bytes: &mut Vec<u8>) {
+        let shape = CommEvent { request: 0, ..event };
+        let is_sized = self.put(shape, CommEvent { bytes: 0, ..shape }, bytes);
+        put(zigzag(i64::from(event.request.wrapping_sub(request) as i32)), bytes);
+        if !is_sized {
+            put(event.bytes, bytes);
+        }
+    }
+}
+
 fn put(mut value: u64, bytes: &mut Vec<u8>) {
     while value >= 128 {
         bytes.push(value as u8 | 128);
         value >>= 7;
     }
     bytes.push(value as u8);
+}
+
+fn put_part(part: &ParallelPart, step_end: Ns, bytes: &mut Vec<u8>) {
+    for number in [part.site, part.team, part.thread.wrapping_add(1)] {
+        put(number.into(), bytes);
+    }
+    for time in [part.begin.wrapping_sub(step_end), part.elapsed, part.excess] {
+        put(zigzag(time), bytes);
+    }
 }
 
 fn zigzag(value: i64) -> u64 {
@@ -393,12 +352,12 @@ mod tests {
             let parallel = (0..steps.iter().map(|step| usize::from(step.parallel)).sum()).map(part).collect();
             let lists = vec![vec![1, 2].into()];
             let batch = StepBatch { thread: 3, steps, events, parallel, lists, gap: true, last: true };
-            let mut chunks = PackedSteps::chunks(batch.clone());
+            let mut chunks = PackedSteps::chunks(CHUNK, batch.clone());
             assert_eq!(chunks.iter().map(PackedSteps::len).sum::<usize>(), n);
             let mut all = chunks[0].next_part(PART);
             assert!(all.gap && all.lists.len() == 1, "they come first");
             for packed in &mut chunks {
-                while !packed.is_empty() {
+                while packed.len() > 0 {
                     assert!(!all.last, "it is the last");
                     let part = packed.next_part(PART);
                     assert!(part.steps.len() <= PART && part.thread == 3 && !part.gap && part.lists.is_empty());
@@ -411,11 +370,11 @@ mod tests {
             assert_eq!(all, batch, "{n}");
             for (first, packs) in [0, n.min(1), n / 2, n].into_iter().flat_map(|first| [(first, true), (first, false)])
             {
-                let packed = |batch| StepChunk::Packed(Box::new(PackedSteps::new(batch)));
+                let packed = |batch| StepChunk::Packed(Box::new(PackedSteps::chunks(usize::MAX, batch).swap_remove(0)));
                 let mut rest = if packs { packed(batch.clone()) } else { StepChunk::Batch(batch.clone()) };
                 let mut packed = rest.split_off_first(first);
                 packed.rejoin(rest);
-                assert_eq!((packed.len(), packed.is_after_gap()), (n, true));
+                assert_eq!((packed.len(), packed.head().gap), (n, true));
                 rest = packed;
                 let mut packed = rest.split_off_first(first);
                 // As another process has them.

@@ -1,14 +1,13 @@
 //! The parts of a thread's computation that were in parallel regions, by its markers.
 
-use lbprof_collector::Record;
-use lbprof_collector::parallel_marks::{InstanceThread, OpenInstance, ParallelInstance};
+use lbprof_collector::parallel_marks::OpenInstance;
 
 use super::step::ParallelPart;
 
 /// The parts of a thread's time that were in parallel regions, in the order of time.
 #[derive(Default)]
 pub struct ParallelParts {
-    open: OpenInstance,
+    pub open: OpenInstance,
     /// The parts of steps that are not in a batch yet, and of the step to come.
     parts: Vec<ParallelPart>,
     /// The number of parts of the step to come.
@@ -16,16 +15,6 @@ pub struct ParallelParts {
 }
 
 impl ParallelParts {
-    /// Moves past a marker that stands at these ticks. Returns the instance that it ends.
-    pub fn pass(&mut self, record: &Record, ticks: u64) -> Option<ParallelInstance> {
-        if record.marks_parallel_region() { self.open.pass(record, ticks) } else { None }
-    }
-
-    /// Returns the threads of the instance that ended last, if each was recorded.
-    pub fn ended_threads(&self) -> &[InstanceThread] {
-        self.open.ended_threads()
-    }
-
     /// Adds an instance to the step to come, together with others of the same region unless each is wanted.
     pub fn add(&mut self, part: ParallelPart, wants_each: bool) {
         let first = self.parts.len() - usize::from(self.pending);
@@ -43,12 +32,10 @@ impl ParallelParts {
         }
     }
 
-    /// Ends the current step, and returns the number of its parts.
     pub fn end_step(&mut self) -> u16 {
         std::mem::take(&mut self.pending)
     }
 
-    /// Takes the first `n` out.
     pub fn take_first(&mut self, n: usize) -> Vec<ParallelPart> {
         self.parts.drain(..n.min(self.parts.len())).collect()
     }

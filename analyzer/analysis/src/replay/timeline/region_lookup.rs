@@ -11,10 +11,9 @@ use crate::structure::region_path::region_path;
 /// Looks up regions and other objects by their ids in the run.
 #[derive(Clone, Copy)]
 pub struct RegionLookup<'a> {
-    /// Call sites.
     pub sites: &'a CallSiteTable,
-    structure: &'a RunStructure,
-    regions: &'a RegionTable,
+    pub structure: &'a RunStructure,
+    pub regions: &'a RegionTable,
 }
 
 /// Regions by the region around them and their name.
@@ -22,20 +21,14 @@ pub struct RegionLookup<'a> {
 pub struct RegionTable(HashMap<(RegionIdx, String), RegionIdx>);
 
 impl RegionTable {
-    /// The regions of `model`.
     pub fn new(model: &Model) -> Self {
         let named = (1..).zip(model.regions.iter().skip(1));
         RegionTable(named.map(|(idx, region)| ((region.parent, region.name.clone()), idx)).collect())
     }
 }
 
-impl<'a> RegionLookup<'a> {
-    /// The places of the run with this structure.
-    pub fn new(sites: &'a CallSiteTable, structure: &'a RunStructure, regions: &'a RegionTable) -> Self {
-        RegionLookup { sites, structure, regions }
-    }
-
-    /// The index of a rank's region; of one that the model does not have, that of the innermost around it that it has.
+impl RegionLookup<'_> {
+    /// Returns the index of a rank's region, or of the innermost region around it that the model has.
     pub fn region(&self, rank: u32, definitions: &RankDefinitions, number: u32) -> RegionIdx {
         let mut idx = 0;
         for part in region_path(self.structure, definitions, rank, number) {

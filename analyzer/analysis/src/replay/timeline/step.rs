@@ -15,11 +15,9 @@ pub enum CommRole {
     Send,
     /// Receives and returns when the message has arrived.
     Recv,
-    /// Starts a send, under a request.
     StartSend,
     /// Makes partitions of a send ready that was started under a request.
     Ready,
-    /// Starts a receive, under a request.
     StartRecv,
     /// Starts a receive of which it is not known yet what it will receive: the record of its completion says.
     StartRecvAny,
@@ -35,18 +33,16 @@ pub enum CommRole {
     Probe,
     /// Enters a collective of a communicator and returns when it may.
     Collective(CommunicationPattern),
-    /// Starts a collective, under a request.
     StartCollective(CommunicationPattern),
     /// Begins or ends an epoch on an RMA window that not all its ranks enter together.
     Epoch(EpochStep),
     /// Asks for a lock of an RMA window at one target, or at all.
     Lock {
-        /// True if nobody else may have it meanwhile.
+        /// True if no other rank may have it meanwhile.
         exclusive: bool,
         /// True if repeated calls are folded into this one.
         folded: bool,
     },
-    /// Gives it back.
     Unlock {
         /// True if repeated calls are folded into this one.
         folded: bool,
@@ -60,7 +56,6 @@ pub enum CommRole {
     },
     /// Starts an access to an RMA window at one target, under a request.
     StartAccess {
-        /// True if it reads a value and changes it at once.
         fetches: bool,
     },
 }
@@ -68,23 +63,20 @@ pub enum CommRole {
 /// The part of a step in a communication with another rank or on a communicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct CommEvent {
-    /// The role of the call.
     pub role: CommRole,
     /// Index of the communicator in [`crate::model::Model::communicators`]; NONE: not known.
     pub comm: u32,
-    /// World rank of the other side, of the root, or of a lock's target; NONE where there is none. Of what is done with several ranks the
-    /// number of their list, see [`StepBatch::lists`]; of neighbours that of those that send to this rank, after which are those that it
-    /// sends to.
+    /// World rank of the other side, of the root, or of a lock's target; NONE if there is none. Events with several ranks have the number of a
+    /// list (see [`StepBatch::lists`]); for neighbours it lists the ranks that send to this rank, and the next list the ranks that it sends to.
     pub peer: u32,
-    /// The message's tag. Of a collective what it is on: 0 the communicator itself, else an RMA window or a file.
+    /// The message's tag. For a collective its object: 0 for the communicator itself, else an RMA window or a file.
     pub tag: i32,
     /// The request; NONE where there is none.
     pub request: u32,
-    /// Bytes sent, or received.
     pub bytes: u64,
-    /// Of a send: whether it may wait for its receive.
+    /// The mode of a send, which says whether it may wait for its receive.
     pub mode: SendMode,
-    /// Of a receive: whether it took the first message of any source.
+    /// True for a receive of the first message of any source.
     pub any: bool,
 }
 
@@ -99,29 +91,25 @@ pub struct CallFacts {
     pub tag: i32,
     /// Bytes sent, written or contributed by the call.
     pub sent: u64,
-    /// Bytes received, read or given by it: those of messages count in the call in which they have arrived.
+    /// Bytes received, read or given by the call. The bytes of a message count in the call in which it has arrived.
     pub received: u64,
     /// The request that it tested at its begin and found incomplete; NONE: none, or several.
     pub tested: u32,
 }
 
 impl CallFacts {
-    /// Of no call.
     pub const NOTHING: CallFacts =
         CallFacts { comm: NONE, peer: NONE, tag: NO_PEER, sent: 0, received: 0, tested: NONE };
 }
 
-/// Instances of a parallel region in the computation before a step: each by itself where the arguments of calls are wanted, else those of a
-/// region together.
+/// Instances of a parallel region in the computation before a step: a single one if the arguments of calls are wanted, else all instances of a
+/// region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct ParallelPart {
     /// Index of the call site that stands for the region; NONE where it is not known.
     pub site: u32,
-    /// Begin of the first instance.
     pub begin: Ns,
-    /// Duration of all instances.
     pub elapsed: Ns,
-    /// Threads of the team.
     pub team: u32,
     /// Time by which they would have been shorter if all threads had worked equally long; of a single thread its work.
     pub excess: Ns,
@@ -130,7 +118,6 @@ pub struct ParallelPart {
 }
 
 impl ParallelPart {
-    /// Returns whether this is about the whole team.
     pub fn is_of_team(&self) -> bool {
         self.thread == NONE
     }
@@ -141,32 +128,24 @@ impl ParallelPart {
 pub struct TimelineStep {
     /// Begin of the call: until then the thread did `before`.
     pub begin: Ns,
-    /// End of the call.
     pub end: Ns,
-    /// State of the thread since the previous step.
     pub before: RegionState,
-    /// State of the thread in the call.
     pub kind: RegionState,
     /// Index of the call site; NONE where it is not known.
     pub site: u32,
-    /// Number of the operation.
     pub operation: u16,
     /// Number of this step's events, which are consecutive in the batch.
     pub events: u16,
     /// Number of this step's parts in parallel regions.
     pub parallel: u16,
-    /// Its arguments; nothing where nobody wants to know them.
     pub facts: CallFacts,
 }
 
-/// Steps of a thread that follow one another.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct StepBatch {
     /// The thread's number in its log.
     pub thread: u32,
-    /// The steps.
     pub steps: Vec<TimelineStep>,
-    /// Their events, in the order of the steps.
     pub events: Vec<CommEvent>,
     /// Parts of the computation in parallel regions, in the order of the steps.
     pub parallel: Vec<ParallelPart>,

@@ -1,42 +1,38 @@
 //! Steps of a rank as they were read, or in few bytes.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use bincode::de::Decoder;
 use bincode::enc::Encoder;
 use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
 
-use super::packed::PackedSteps;
+use super::packed::{CHUNK, PackedSteps};
 use super::step::{CommEvent, StepBatch, TimelineStep};
 
-/// More ranks than this have their steps packed: those of fewer take less memory than what else is kept.
+/// Maximum number of ranks whose steps are not packed: they take less memory than the other data.
 const FEW: usize = 256;
 
-/// Returns whether the steps of so many ranks are packed.
+/// Returns whether the steps of this number of ranks are packed.
 pub fn are_packed(ranks: usize) -> bool {
     ranks > FEW
 }
 
-/// A batch, as it is followed or in few bytes, or what is left of it.
+/// A batch, or the rest of one, packed or not.
 pub enum StepChunk {
-    /// A batch as it is replayed.
     Batch(StepBatch),
-    /// In few bytes.
     Packed(Box<PackedSteps>),
 }
 
 impl StepChunk {
-    /// Splits a batch into one or more chunks.
     pub fn several(batch: StepBatch, packs: bool) -> VecDeque<StepChunk> {
-        match packs {
-            true => PackedSteps::chunks(batch).into_iter().map(Box::new).map(StepChunk::Packed).collect(),
-            false => VecDeque::from([StepChunk::Batch(batch)]),
+        if !packs {
+            return VecDeque::from([StepChunk::Batch(batch)]);
         }
+        PackedSteps::chunks(CHUNK, batch).into_iter().map(|packed| StepChunk::Packed(Box::new(packed))).collect()
     }
 
-    /// Its steps, or if they are packed the next of them, `most` at most; the last are followed by none.
+    /// Takes the steps, if they are packed at most `most` of them.
     pub fn next_part(&mut self, most: usize) -> StepBatch {
         match self {
             StepChunk::Batch(batch) => std::mem::take(batch),
@@ -44,7 +40,6 @@ impl StepChunk {
         }
     }
 
-    /// Returns the number of remaining steps.
     pub fn len(&self) -> usize {
         match self {
             StepChunk::Batch(batch) => batch.steps.len(),
@@ -52,35 +47,19 @@ impl StepChunk {
         }
     }
 
-    /// Returns whether none is left.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the facts that hold for all of the steps.
-    fn head(&self) -> &StepBatch {
+    /// Returns the batch, for the facts that hold for all of its steps.
+    pub fn head(&self) -> &StepBatch {
         match self {
             StepChunk::Batch(batch) => batch,
-            StepChunk::Packed(packed) => packed.head(),
+            StepChunk::Packed(packed) => &packed.batch,
         }
     }
 
-    /// The number of their thread.
-    pub fn thread(&self) -> u32 {
-        self.head().thread
-    }
-
-    /// Returns whether records before the first are missing.
-    pub fn is_after_gap(&self) -> bool {
-        self.head().gap
-    }
-
-    /// Lists that their events name first.
-    pub fn lists(&self) -> &[Arc<[u32]>] {
-        &self.head().lists
-    }
-
-    /// Shows steps one by one, each with its events, until `is_last` says so: that step, and how many come before it.
+    /// Shows the steps one by one, each with its events, until `is_last` accepts one. Returns that step and the number of steps before it.
     pub fn find(&self, mut is_last: impl FnMut(&TimelineStep, &[CommEvent]) -> bool) -> Option<(usize, TimelineStep)> {
         match self {
             StepChunk::Packed(packed) => packed.find(is_last),
@@ -95,7 +74,6 @@ impl StepChunk {
         }
     }
 
-    /// Takes back the rest of it, which was left when it was split off.
     pub fn rejoin(&mut self, rest: StepChunk) {
         match (self, rest) {
             (StepChunk::Packed(first), StepChunk::Packed(rest)) => first.rejoin(*rest),
@@ -109,7 +87,7 @@ impl StepChunk {
         }
     }
 
-    /// Takes the first `n` steps out, with what belongs to their begin.
+    /// Splits off the first `n` steps, with the head of the batch.
     pub fn split_off_first(&mut self, n: usize) -> StepChunk {
         match self {
             StepChunk::Packed(packed) => StepChunk::Packed(Box::new(packed.split_off_first(n))),
@@ -118,12 +96,12 @@ impl StepChunk {
     }
 }
 
-/// Another process gets it in few bytes in any case, and has it as it was: how many steps come at a time decides which of two threads is followed first
-/// that do something at the same time.
+/// Encodes the chunk packed in any case. The other process unpacks it again if it was not: the number of steps that come at a time decides which
+/// of two threads is replayed first that do something at the same time.
 impl Encode for StepChunk {
     fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
         match self {
-            StepChunk::Batch(batch) => (false, PackedSteps::new(batch.clone())).encode(encoder),
+            StepChunk::Batch(batch) => (false, &PackedSteps::chunks(usize::MAX, batch.clone())[0]).encode(encoder),
             StepChunk::Packed(packed) => (true, packed).encode(encoder),
         }
     }
@@ -131,8 +109,12 @@ impl Encode for StepChunk {
 
 impl<C> Decode<C> for StepChunk {
     fn decode<D: Decoder<Context = C>>(decoder: &mut D) -> Result<Self, DecodeError> {
-        let (stays_packed, packed): (bool, PackedSteps) = Decode::decode(decoder)?;
-        Ok(if stays_packed { StepChunk::Packed(Box::new(packed)) } else { StepChunk::Batch(packed.unpacked()) })
+        let (stays_packed, mut packed): (bool, PackedSteps) = Decode::decode(decoder)?;
+        Ok(if stays_packed {
+            StepChunk::Packed(Box::new(packed))
+        } else {
+            StepChunk::Batch(packed.next_part(usize::MAX))
+        })
     }
 }
 
@@ -140,15 +122,14 @@ bincode::impl_borrow_decode!(StepChunk);
 
 fn split_off_first(batch: &mut StepBatch, n: usize) -> StepBatch {
     let n = n.min(batch.steps.len());
-    let events = batch.steps[..n].iter().map(|step| usize::from(step.events)).sum::<usize>().min(batch.events.len());
-    let parallel = batch.steps[..n].iter().map(|step| usize::from(step.parallel)).sum::<usize>();
-    let parallel = parallel.min(batch.parallel.len());
+    let events: usize = batch.steps[..n].iter().map(|step| usize::from(step.events)).sum();
+    let parallel: usize = batch.steps[..n].iter().map(|step| usize::from(step.parallel)).sum();
     let is_all = n == batch.steps.len();
     let rest = StepBatch {
         thread: batch.thread,
         steps: batch.steps.split_off(n),
-        events: batch.events.split_off(events),
-        parallel: batch.parallel.split_off(parallel),
+        events: batch.events.split_off(events.min(batch.events.len())),
+        parallel: batch.parallel.split_off(parallel.min(batch.parallel.len())),
         last: batch.last && !is_all,
         ..StepBatch::default()
     };

@@ -18,7 +18,6 @@ use lbprof_collector::walk::{RecordTimes, RecordWalk, WalkState};
 use lbprof_collector::{Activity, Operation, Record};
 use rustc_hash::FxHashMap;
 
-use super::dense_map::DenseMap;
 use super::lists::RankLists;
 use super::packed;
 use super::parallel::ParallelParts;
@@ -32,22 +31,16 @@ use crate::read::definitions::RankDefinitions;
 use crate::structure::survey::RankSurvey;
 use crate::structure::{CallPlacer, PlacedCall};
 
-/// The ids that the steps of all ranks use.
 #[derive(Clone, Copy)]
 pub struct RunIds<'a> {
-    /// The communicators, by uid.
     pub communicators: &'a [Communicator],
-    /// Regions and call sites.
     pub places: RegionLookup<'a>,
-    /// World ranks that the run has, ascending.
     pub ranks: &'a [u32],
-    /// True if the arguments of calls are wanted.
     pub facts: bool,
 }
 
 /// The clock of a rank, and the zero of the run's time on it.
 pub struct RunClock {
-    /// The clock.
     pub clock: RankClock,
     /// The begin of the run, in nanoseconds of the clock.
     pub zero: Ns,
@@ -65,9 +58,9 @@ pub struct RankSteps<'a> {
     threads: FxHashMap<u32, Box<ThreadSteps>>,
     /// Sequence numbers after the last records of its threads.
     ends: &'a BTreeMap<u32, u64>,
-    comms: DenseMap<LogCommunicator>,
-    regions: DenseMap<RegionIdx>,
-    sites: DenseMap<u32>,
+    comms: FxHashMap<u32, LogCommunicator>,
+    regions: FxHashMap<u32, RegionIdx>,
+    sites: FxHashMap<u64, u32>,
     prepared: PreparedRequests,
     probed: ProbedMessage,
     lists: RankLists<'a>,
@@ -77,23 +70,22 @@ pub struct RankSteps<'a> {
     ready: VecDeque<StepBatch>,
 }
 
-/// Nanoseconds from the begin of the run that a time may be away from it, 36 years: of absurd times sums and differences do not overflow.
+/// Maximum distance of a time from the begin of the run, 36 years, so that sums and differences of absurd times do not overflow.
 const LONGEST: Ns = 1 << 60;
 
-/// The position of a thread.
 struct ThreadSteps {
     walk: RecordWalk,
     /// State in the time since the last record: the region's number, and computation in it by its index.
     placed: (u32, RegionState),
     /// The last call, where parts of it may follow.
     waiting: Option<UnfinishedCall>,
-    /// The call, if its parts follow in the next batch, with the recorder's flushes after it; and what it and its parts do.
+    /// The call, if its parts follow in the next batch, with the recorder's flushes after it, and their events.
     steps: Vec<TimelineStep>,
     events: Vec<CommEvent>,
     parallel: ParallelParts,
     /// Semantics of the last call, for its parts.
     semantics: OperationSemantics,
-    /// Polls that found nothing, and flushes after them, as one step and more: the next call may go on with their wait.
+    /// Polls that found nothing, and flushes after them, whose wait the next call may continue.
     polls: Vec<TimelineStep>,
     /// Duration of the longest call of that wait, with the gap before it. The wait is named for this call.
     longest_poll: Ns,
@@ -102,18 +94,15 @@ struct ThreadSteps {
 /// A call whose parts may follow.
 #[derive(Clone, Copy)]
 struct UnfinishedCall {
-    /// Number of missing parts.
     missing: u32,
     /// Indices in the batch of the call's step and of its events.
     step: usize,
     events: usize,
 }
 
-/// A communicator of the rank's log.
 struct LogCommunicator {
     /// Index of the run's.
     index: u32,
-    /// Peers in it, by number.
     peers: RankList,
 }
 
@@ -136,9 +125,9 @@ impl<'a> RankSteps<'a> {
             placer,
             threads: FxHashMap::default(),
             ends: &survey.threads,
-            comms: DenseMap::default(),
-            regions: DenseMap::default(),
-            sites: DenseMap::default(),
+            comms: FxHashMap::default(),
+            regions: FxHashMap::default(),
+            sites: FxHashMap::default(),
             prepared: PreparedRequests::default(),
             probed: ProbedMessage::default(),
             arrived: FxHashMap::default(),
@@ -146,10 +135,10 @@ impl<'a> RankSteps<'a> {
         }
     }
 
-    /// The next batch of any thread; `None` at the end of the log.
+    /// Returns the next batch of any thread, or `None` at the end of the log.
     pub fn next_batch(&mut self) -> Option<StepBatch> {
         let batch = self.read_batch()?;
-        Some(StepBatch { lists: self.lists.take_new(), ..batch })
+        Some(StepBatch { lists: std::mem::take(&mut self.lists.new), ..batch })
     }
 
     /// Gives back memory that is not needed until the next batch is asked for.
@@ -175,24 +164,21 @@ impl<'a> RankSteps<'a> {
                         return batch;
                     }
                 }
-                Some(LogItem::Profile(batch)) => {
-                    let skipped = self.skip(&batch.head, &batch.next);
-                    self.ready.extend(skipped);
-                }
+                Some(LogItem::Profile(batch)) => return Some(self.skip(&batch.head, &batch.next)),
                 Some(LogItem::Samples { .. } | LogItem::Summary(_) | LogItem::Problem(_) | LogItem::Polls(_)) => {}
                 None => return self.finish(),
             }
         }
     }
 
-    /// The steps of a batch of records; `None` where all of them wait for what follows.
+    /// Converts a batch of records to steps. Returns `None` if all of them wait for later records.
     fn batch(&mut self, head: &BatchHead, records: &[Record]) -> Option<StepBatch> {
         let (mut thread, gap) = self.thread(head);
         let mut out = thread.begin(head.thread, records.len());
         out.gap = gap;
         self.look_ahead(records);
         let mut rest = records;
-        // What lies before a call is where the call is, as the sums have it.
+        // Time before a call is in the region of the call, as in the sums.
         loop {
             let call = rest.iter().position(Record::is_call).unwrap_or(rest.len());
             let (before, from) = rest.split_at(call);
@@ -243,7 +229,7 @@ impl<'a> RankSteps<'a> {
         number != 0 && is_behind && thread.waiting.is_none()
     }
 
-    /// The state of the thread of `head`, taken out, and whether records before it are missing.
+    /// Takes out the state of the thread of `head`. Also returns whether records before it are missing.
     fn thread(&mut self, head: &BatchHead) -> (Box<ThreadSteps>, bool) {
         if let Some(thread) = self.threads.remove(&head.thread).filter(|thread| thread.walk.next == head.first) {
             return (thread, false);
@@ -263,8 +249,8 @@ impl<'a> RankSteps<'a> {
         (thread, head.first > 0)
     }
 
-    /// Goes over records that were folded when they were recorded: nothing is known of what they did with others.
-    fn skip(&mut self, head: &BatchHead, next: &BatchHead) -> Option<StepBatch> {
+    /// Skips records that were folded when they were recorded: their communication is not known.
+    fn skip(&mut self, head: &BatchHead, next: &BatchHead) -> StepBatch {
         let (mut thread, _) = self.thread(head);
         let mut out = thread.begin(head.thread, 0);
         out.gap = true;
@@ -278,10 +264,9 @@ impl<'a> RankSteps<'a> {
         out.last = self.is_last(head.thread, &thread);
         thread.take_parallel(&mut out);
         self.threads.insert(head.thread, thread);
-        Some(out)
+        out
     }
 
-    /// Returns the remaining steps at the end of the log.
     fn finish(&mut self) -> Option<StepBatch> {
         let end = self.definitions.window_end.or(self.definitions.end.map(|(_, ticks)| ticks));
         let mut numbers: Vec<u32> = self.threads.keys().copied().collect();
@@ -304,23 +289,22 @@ impl<'a> RankSteps<'a> {
         self.ready.pop_front()
     }
 
-    /// Notes what receives for any message in `records` received: the message that they match is known when they start, then.
+    /// Notes the messages that receives for any message in `records` received, so that their match is known when they start.
     fn look_ahead(&mut self, records: &[Record]) {
         self.arrived.clear();
         let any = CallFlags::ANY_SOURCE.0 | CallFlags::ANY_TAG.0;
         for record in records {
             if record.flags.0 & any != 0
+                && record.flags.0 & (CallFlags::NOTHING.0 | CallFlags::CANCELLED.0) == 0
                 && Operation::completes(record.operation) != CompletionEffect::Nothing
                 && record.request != NONE
-                && !record.flags.contains(CallFlags::NOTHING)
-                && !record.flags.contains(CallFlags::CANCELLED)
             {
                 self.arrived.insert(record.request, (record.peer, record.tag));
             }
         }
     }
 
-    /// A step that ends without a call.
+    /// Adds a step that ends without a call, if it has a length.
     fn without_call(&mut self, thread: &mut ThreadSteps, reached: RecordTimes, out: &mut StepBatch) {
         if reached.end > reached.from {
             self.end_interval(thread, reached.end, thread.before(reached), out);
@@ -381,7 +365,7 @@ impl<'a> RankSteps<'a> {
                     let reached = thread.walk.step(record);
                     self.without_call(thread, reached, out);
                 }
-                // Nothing begins or ends with it: the time before it is that of the next step.
+                // No state begins or ends with it: the time before it belongs to the next step.
                 WalkState::Computing | WalkState::Paused => {}
             },
         }
@@ -403,7 +387,7 @@ impl<'a> RankSteps<'a> {
         }
     }
 
-    /// The record as a step without events.
+    /// Converts a record to a step without events.
     fn step(&mut self, thread: &mut ThreadSteps, record: &Record, reached: RecordTimes) -> TimelineStep {
         TimelineStep {
             begin: self.time(reached.begin),
@@ -421,7 +405,9 @@ impl<'a> RankSteps<'a> {
     /// Adds a parallel region's instance that ends here to the computation before the next step.
     fn pass_parallel(&mut self, thread: &mut ThreadSteps, record: &Record) {
         let now = record.begin.max(thread.walk.time.current_ticks());
-        if let Some(instance) = thread.parallel.pass(record, now) {
+        if record.marks_parallel_region()
+            && let Some(instance) = thread.parallel.open.pass(record, now)
+        {
             let begin = self.time(instance.begin);
             let elapsed = (self.time(instance.end) - begin).max(0);
             let excess = (self.time(instance.begin.saturating_add(instance.excess())) - begin).clamp(0, elapsed);
@@ -429,7 +415,7 @@ impl<'a> RankSteps<'a> {
             let whole = ParallelPart { site, begin, elapsed, team, excess, thread: NONE };
             thread.parallel.add(whole, self.ids.facts);
             if self.ids.facts {
-                for one in thread.parallel.ended_threads().to_vec() {
+                for one in thread.parallel.open.ended_threads().to_vec() {
                     let entered = instance.begin.saturating_add(one.until_entered);
                     let from = self.time(entered);
                     let until = self.time(entered.saturating_add(one.inside));
@@ -442,7 +428,7 @@ impl<'a> RankSteps<'a> {
         }
     }
 
-    /// The arguments of a call, where they are wanted.
+    /// Returns the arguments of a call, if they are wanted.
     fn facts(&mut self, record: &Record) -> CallFacts {
         if !self.ids.facts {
             return CallFacts::NOTHING;
@@ -529,7 +515,7 @@ impl<'a> RankSteps<'a> {
 
     fn site(&mut self, call_site: u64) -> u32 {
         let (definitions, places) = (&self.definitions, &self.ids.places);
-        *self.sites.get_or_insert_with(call_site, || {
+        *self.sites.entry(call_site).or_insert_with(|| {
             let id = u32::try_from(call_site).ok();
             id.and_then(|id| places.sites.find(definitions, id)).unwrap_or(NONE)
         })
@@ -541,12 +527,12 @@ impl<'a> RankSteps<'a> {
         self.settle_place(thread, placed.within(marked, iteration));
     }
 
-    /// The time that follows is in the region that was found for it, or in the one that markers have opened.
+    /// Sets the region of the time that follows: the one that was found for it, or that markers have opened.
     fn settle_place(&mut self, thread: &mut ThreadSteps, placed: Option<(u32, u32)>) {
         let (region, _) = placed.unwrap_or(thread.walk.open.innermost());
         if thread.placed.0 != region {
             let (rank, definitions, places) = (self.rank, &self.definitions, &self.ids.places);
-            let idx = *self.regions.get_or_insert_with(region.into(), || places.region(rank, definitions, region));
+            let idx = *self.regions.entry(region).or_insert_with(|| places.region(rank, definitions, region));
             thread.placed = (region, RegionState::new(idx, Activity::Computation));
         }
     }
@@ -560,7 +546,7 @@ fn n_parts(record: &Record) -> u32 {
     if record.count == 0 && !has_none { u32::MAX } else { record.count }
 }
 
-/// Bytes that a record sends and receives, as the sums count them.
+/// Returns the bytes that a record sends and receives, as the sums count them.
 fn transferred(record: &Record) -> (u64, u64) {
     let (sent, received) = counted(record.operation);
     match record.flags.contains(CallFlags::NOTHING) {
@@ -570,7 +556,6 @@ fn transferred(record: &Record) -> (u64, u64) {
 }
 
 impl ThreadSteps {
-    /// Returns the thread's state before a record.
     #[inline(always)]
     fn before(&self, reached: RecordTimes) -> RegionState {
         let (_, computation) = self.placed;
@@ -581,7 +566,7 @@ impl ThreadSteps {
         }
     }
 
-    /// A batch of thread `number`, with room for so many steps; it goes on with the call whose parts may follow.
+    /// Creates a batch of thread `number`, with room for a number of steps. It starts with the call whose parts may follow.
     fn begin(&mut self, number: u32, room: usize) -> StepBatch {
         let (steps, events) = packed::spare();
         let mut out = StepBatch { thread: number, steps, events, ..StepBatch::default() };
@@ -592,12 +577,11 @@ impl ThreadSteps {
         out
     }
 
-    /// Adds what of the time before a batch's steps was in parallel regions.
+    /// Adds the parallel regions in the time before a batch's steps.
     fn take_parallel(&mut self, out: &mut StepBatch) {
         out.parallel = self.parallel.take_first(out.steps.iter().map(|step| usize::from(step.parallel)).sum());
     }
 
-    /// Keeps the call whose parts may follow for the next batch.
     fn carry(&mut self, out: &mut StepBatch) {
         if let Some(waiting) = &mut self.waiting {
             self.steps.extend(out.steps.drain(waiting.step..));
@@ -606,8 +590,7 @@ impl ThreadSteps {
         }
     }
 
-    /// A call goes on with the wait of the polls at hand, if there are any: `step` begins with them, and is named for the longest of
-    /// these calls, whose record has most of the time.
+    /// Lets a call continue the wait of the pending polls, if there are any: `step` begins with them, and is named for the longest of these calls.
     fn go_on_waiting(&mut self, step: &mut TimelineStep, completes_nothing: bool) -> bool {
         let Some(&TimelineStep { begin, before, site, operation, facts, .. }) = self.polls.first() else {
             return false;
@@ -616,7 +599,7 @@ impl ThreadSteps {
         let own = step.end - step.begin;
         step.facts.tested = facts.tested;
         (step.begin, step.before, step.parallel) = (begin, before, parallel);
-        // Of some requests it matters which of them were complete already.
+        // For calls that complete some requests it matters which of them were complete already.
         let some = [Operation::Waitsome, Operation::Testsome].iter().any(|&one| one as u16 == step.operation);
         if completes_nothing || own <= self.longest_poll && !some {
             (step.site, step.operation) = (site, operation);
@@ -626,7 +609,7 @@ impl ThreadSteps {
         true
     }
 
-    /// The polls at hand found nothing, and nothing goes on with them: who waited in them, if so, for what is not known.
+    /// Ends pending polls that found nothing and that no call continues. It is not known for what they waited.
     #[inline(always)]
     fn end_polls(&mut self, out: &mut StepBatch) {
         if !self.polls.is_empty() {
@@ -634,7 +617,6 @@ impl ThreadSteps {
         }
     }
 
-    /// Gives the call whose parts may follow what it and its parts did: they are all there, or will not come.
     fn end_waiting(&mut self, out: &mut StepBatch) {
         if let Some(waiting) = self.waiting.take() {
             let n = u16::try_from(out.events.len() - waiting.events).unwrap_or(u16::MAX);

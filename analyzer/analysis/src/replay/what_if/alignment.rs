@@ -5,12 +5,12 @@
 //!   rank 1    |recv ..|== 1 ==|recv|== 2 ==|recv|== 3 ==|
 //! ```
 //!
-//! An iteration of a loop that was found in the calls ends with a call. Where all ranks end it with the same call, their iterations are
-//! the same ones. Where they do not, the computation before the call that ends an iteration on one rank may be that of the iteration before
-//! on another. That is no matter where each of a rank's iterations takes as long as the others, but if another rank is slow in each one,
-//! balance in each iteration cannot be predicted, unless all ranks compute last in their last iteration, of equally many: counted from there, the
-//! iterations are the same ones (above, rank 1 computes once more after its last receive). Nor can it where ranks go through other numbers of them, as through those of a function that
-//! each calls when it has something to send: the tenth of one rank has nothing to do with the tenth of another. Marked iterations are known.
+//! An iteration of a loop that was found in the calls ends with a call. If all ranks end it with the same call, their iterations are the same
+//! ones. Otherwise the computation before the call that ends an iteration on one rank may belong to the iteration before on another. That does not
+//! matter if each rank's iterations take equally long. But if another rank is slow in each one, balance in each iteration cannot be predicted,
+//! unless all ranks have equally many iterations and compute last in the last one: counted from there, the iterations are the same ones (above,
+//! rank 1 computes once more after its last receive). It cannot be predicted either if ranks have different numbers of iterations, as in a function
+//! that each calls when it has something to send: the tenth call of one rank is unrelated to the tenth of another. Marked iterations are known.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ pub fn is_known(model: &Model, regions: &[RegionIdx]) -> bool {
 fn are_as_many(groups: &[Vec<&IterationSeries>]) -> bool {
     let counts = groups.iter().flatten().map(|series| series.iterations());
     let (fewest, most) = (counts.clone().min().unwrap_or(0), counts.max().unwrap_or(0));
-    // One that is cut at an end is no other number.
+    // An iteration that is cut at an end does not make another number.
     most <= fewest + 2 || fewest as f64 >= MIN_EQUAL_ITERATIONS * most as f64
 }
 
@@ -64,7 +64,7 @@ fn compute_last_in_iterations(model: &Model, region: RegionIdx) -> bool {
         })
 }
 
-/// The ranks' iterations of a region, by what ends them.
+/// Returns the ranks' iterations of a region, grouped by the call that ends them.
 fn by_end(model: &Model, region: RegionIdx) -> Vec<Vec<&IterationSeries>> {
     let mut groups: BTreeMap<&IterationEnd, Vec<&IterationSeries>> = BTreeMap::new();
     for rank in &model.ranks {
@@ -87,7 +87,7 @@ fn change(groups: &[Vec<&IterationSeries>], place: usize, shift: i64) -> f64 {
     if all > 0.0 { changed / all } else { 0.0 }
 }
 
-/// By iteration: seconds that ranks compute in it, and how many do, where the iterations of a group have so much higher numbers.
+/// Returns for each iteration the seconds that ranks compute in it, and their number, if the numbers of each group are shifted.
 fn sums(groups: &[Vec<&IterationSeries>], shift: impl Fn(usize) -> i64) -> BTreeMap<i64, (f64, u32)> {
     let mut sums: BTreeMap<i64, (f64, u32)> = BTreeMap::new();
     for (at, series) in groups.iter().enumerate().flat_map(|(at, group)| group.iter().map(move |one| (at, one))) {

@@ -8,48 +8,43 @@ use lbprof_thresholds::replay::{MAX_COMPUTATION_OF_IDLE_RANK, MIN_COMPUTATION_OF
 
 use super::branches::BranchGroups;
 use super::edges;
-use super::mean::{factors, mean_of_who_computes};
+use super::mean::{factors, mean, mean_of_who_computes};
 use super::pace::{BalancedIterations, ComputationPace, IterationMeans, IterationValues};
 use crate::model::{Model, RegionIdx};
 
-/// Seconds that each rank computes in some regions of which none lies in another, inner ones included.
+/// Returns the seconds that each rank computes in some regions, inner ones included. No region lies in another.
 pub fn computation_s(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
     let mut sums = vec![0.0; model.ranks.len()];
     for &region in regions {
-        let own = model.inclusive_s(region, Activity::Computation);
-        for (sum, time) in sums.iter_mut().zip(own) {
+        for (sum, time) in sums.iter_mut().zip(model.inclusive_s(region, Activity::Computation)) {
             *sum += time;
         }
     }
     sums
 }
 
-/// By place of the rank: how many times as long its computation takes, by time, where each iteration of some regions, none of which lies in
-/// another, is balanced; with `edges` also what ranks compute at the edges of found loops.
+/// Returns the factor of each rank's computation over time if each iteration of some regions is balanced; with `edges` also the computation at
+/// the edges of found loops. No region lies in another.
 pub fn balanced_each<'a>(model: &'a Model, regions: &[RegionIdx], edges: bool) -> Vec<ComputationPace<'a>> {
     let places = BranchGroups::from_model(model);
     let means: Vec<Arc<IterationMeans>> =
-        regions.iter().map(|&region| Arc::new(means(model, &places, region))).collect();
+        regions.iter().map(|&region| Arc::new(balanced_iterations(model, &places, region))).collect();
     let edges = if edges { edges::factors(model, regions) } else { vec![1.0; model.ranks.len()] };
-    let mut paces = Vec::with_capacity(model.ranks.len());
-    for (rank, &outside) in model.ranks.iter().zip(&edges) {
+    let paces = model.ranks.iter().zip(edges).map(|(rank, outside)| {
         let iterations = regions.iter().zip(&means).filter_map(|(&region, means)| {
             let series = rank.series(region)?;
             Some(BalancedIterations { series, means: Arc::clone(means) })
         });
-        paces.push(ComputationPace::new(iterations.collect(), outside));
-    }
-    paces
+        ComputationPace::new(iterations.collect(), outside)
+    });
+    paces.collect()
 }
 
-/// Returns the computation of each rank in a region after balancing, in seconds, by their `times`: the mean of those who compute, because
-/// who does nothing somewhere would not be given work there. A marked phase that one rank alone computes is serial: it is spread over all
+/// Returns the computation of each rank in a region after balancing, in seconds, by their `times`: the mean of the ranks that compute, because
+/// an idle rank would not be given work there. A marked phase that one rank alone computes is serial: it is spread over all
 /// ranks.
 pub fn balanced_s(model: &Model, region: RegionIdx, times: &[f64]) -> f64 {
-    match is_serial(model, region, times) {
-        true => times.iter().sum::<f64>() / times.len() as f64,
-        false => mean_of_who_computes(times),
-    }
+    if is_serial(model, region, times) { mean(times) } else { mean_of_who_computes(times) }
 }
 
 /// The regions in which groups of ranks share work, which can be moved between them.
@@ -64,7 +59,6 @@ pub struct SharedWork {
 }
 
 impl SharedWork {
-    /// Finds the ranks that compute at each place of the program.
     pub fn new(model: &Model, places: &BranchGroups) -> SharedWork {
         let all_s: f64 = model.inclusive_s(0, Activity::Computation).iter().sum();
         let regions = (0..model.regions.len() as RegionIdx).map(|region| (region, places.branches_at(region)));
@@ -75,15 +69,15 @@ impl SharedWork {
         SharedWork { places: much.collect() }
     }
 
-    /// Returns whether work can be moved between the ranks that compute at a place, `times` being theirs there: no others compute somewhere
-    /// else instead.
+    /// Returns whether work can be moved between the ranks that compute at a place for these times: no other ranks compute somewhere else
+    /// instead.
     pub fn is_shared(&self, times: &[f64]) -> bool {
         let own = who_computes(times);
         !self.places.iter().any(|other| own.iter().zip(other).all(|(own, other)| !(*own && *other)))
     }
 }
 
-/// By place of the rank: whether it computes as long as is worth a word, of seconds by rank.
+/// Returns whether each rank computes for a considerable time.
 fn who_computes(times: &[f64]) -> Vec<bool> {
     let least_s = MAX_COMPUTATION_OF_IDLE_RANK * mean_of_who_computes(times);
     times.iter().map(|&time_s| time_s > least_s).collect()
@@ -107,8 +101,8 @@ pub fn balanced_regions(model: &Model, places: &BranchGroups) -> Vec<Vec<f64>> {
     by_region
 }
 
-/// Returns how many times as long a rank computes in each region, without inner ones, where it computes no more than the mean of all ranks: what it
-/// computes more is taken away in the regions in which it does, in proportion to that. Regions that ranks pass at one place of the program are one.
+/// Returns the factor of a rank's computation in each region, without inner ones, if the rank computes no more than the mean of all ranks. Its
+/// excess is taken away in the regions that have one, in proportion. Regions that ranks pass at one place of the program are one.
 pub fn rank_as_mean(model: &Model, places: &BranchGroups, rank: u32) -> Vec<f64> {
     let mut factors = vec![1.0; model.regions.len()];
     let all_over_s = over_mean_s(&model.inclusive_s(0, Activity::Computation), rank);
@@ -139,7 +133,7 @@ pub fn rank_as_mean(model: &Model, places: &BranchGroups, rank: u32) -> Vec<f64>
 /// Returns by how much the time of the rank at this place is above the mean of all ranks.
 fn over_mean_s(times: &[f64], rank: u32) -> f64 {
     let own_s = times.get(rank as usize).copied().unwrap_or(0.0);
-    own_s - times.iter().sum::<f64>() / times.len().max(1) as f64
+    own_s - mean(times)
 }
 
 /// Returns the seconds that each rank computes in some regions, without inner ones.
@@ -157,76 +151,64 @@ fn is_serial(model: &Model, region: RegionIdx, times: &[f64]) -> bool {
     is_marked && times.iter().filter(|&&time| time > 0.0).count() == 1
 }
 
-/// Seconds that a run takes at least with a region balanced that is a serial phase; 0 of any other. The parts of the phase that other ranks
+/// Returns the minimum seconds that a run takes with a balanced region, if the region is a serial phase, else 0. The parts of the phase that other ranks
 /// would compute have no place in the replay: it takes them to lie where these ranks wait. Where they compute meanwhile, that takes too
 /// little; but no run takes less than what its ranks compute on average.
 pub fn serial_least_s(model: &Model, region: RegionIdx) -> f64 {
     let times = model.inclusive_s(region, Activity::Computation);
-    let all_s = model.inclusive_s(0, Activity::Computation);
-    if is_serial(model, region, &times) { all_s.iter().sum::<f64>() / all_s.len().max(1) as f64 } else { 0.0 }
+    if is_serial(model, region, &times) { mean(&model.inclusive_s(0, Activity::Computation)) } else { 0.0 }
 }
 
-/// By iteration of a region: sum and number of the computation of the ranks that compute in it.
+/// Returns the sum of the computation in each iteration of a region, and the number of ranks that compute in it.
 fn sum_by_iteration(model: &Model, region: RegionIdx) -> IterationValues<(f64, u32)> {
     let mut sums: IterationValues<(f64, u32)> = IterationValues::default();
-    for_each_iteration(model, region, |(number, place), own_s| {
-        let sum = sums.entry(number, place);
-        *sum = (sum.0 + own_s, sum.1 + 1);
-    });
+    for (number, own_s) in computed_iterations(model, region) {
+        let (sum, n) = sums.entry(number).or_default();
+        (*sum, *n) = (*sum + own_s, *n + 1);
+    }
     sums
 }
 
 /// Returns the balanced computation in each iteration of a region: the mean of the ranks that compute in it, in all and in the regions in
 /// it.
-fn means(model: &Model, places: &BranchGroups, region: RegionIdx) -> IterationMeans {
+fn balanced_iterations(model: &Model, places: &BranchGroups, region: RegionIdx) -> IterationMeans {
     let sums = sum_by_iteration(model, region);
-    let mut part_sums: BTreeMap<RegionIdx, IterationValues<f64>> = BTreeMap::new();
+    let mut parts: BTreeMap<RegionIdx, IterationValues<f64>> = BTreeMap::new();
     let mut place_of: BTreeMap<RegionIdx, RegionIdx> = BTreeMap::new();
     for series in model.ranks.iter().filter_map(|rank| rank.series(region)) {
         for (part, column) in &series.parts {
             let place =
                 *place_of.entry(*part).or_insert_with(|| places.branches_at(*part).first().copied().unwrap_or(*part));
-            let of_place = part_sums.entry(place).or_default();
-            for (at, (&number, &own_s)) in series.numbers.iter().zip(column).enumerate() {
-                *of_place.entry(number, at) += f64::from(own_s);
+            let of_place = parts.entry(place).or_default();
+            for (&number, &own_s) in series.numbers.iter().zip(column) {
+                *of_place.entry(number).or_default() += f64::from(own_s);
             }
         }
     }
-    let parts = part_sums
-        .into_iter()
-        .map(|(place, own)| {
-            (
-                place,
-                ({
-                    own.map_numbered(|number, at, sum_s| {
-                        sum_s / f64::from(sums.get(number, at).map_or(1, |(_, n)| n).max(1))
-                    })
-                }),
-            )
-        })
-        .collect();
-    IterationMeans { parts, place_of, all: sums.map(|(sum, n)| sum / f64::from(n)) }
+    for (number, sum_s) in parts.values_mut().flatten() {
+        *sum_s /= f64::from(sums.get(number).map_or(1, |(_, n)| *n));
+    }
+    let all = sums.into_iter().map(|(number, (sum, n))| (number, sum / f64::from(n)));
+    IterationMeans { parts, place_of, all: all.collect() }
 }
 
 /// Returns by how much the longest computation exceeds the mean in each iteration of a region, in seconds, summed over iterations.
 pub fn excess_each(model: &Model, region: RegionIdx) -> f64 {
-    let mut longest: IterationValues<f64> = IterationValues::default();
-    for_each_iteration(model, region, |(number, place), own_s| {
-        let known = longest.entry(number, place);
+    let mut longest: BTreeMap<u32, f64> = BTreeMap::new();
+    for (number, own_s) in computed_iterations(model, region) {
+        let known = longest.entry(number).or_default();
         *known = known.max(own_s);
-    });
-    let means = sum_by_iteration(model, region).map(|(sum, n)| sum / f64::from(n));
-    longest.ascending().sum::<f64>() - means.ascending().sum::<f64>()
+    }
+    let sums = sum_by_iteration(model, region);
+    let means = longest.keys().map(|number| sums[number]).map(|(sum, n)| sum / f64::from(n));
+    longest.values().sum::<f64>() - means.sum::<f64>()
 }
 
-/// Calls `take` with the number and the place of each iteration of a region in which a rank computes, and how long.
-fn for_each_iteration(model: &Model, region: RegionIdx, mut take: impl FnMut((u32, usize), f64)) {
-    for series in model.ranks.iter().filter_map(|rank| rank.series(region)) {
-        for (at, &number) in series.numbers.iter().enumerate() {
-            let own_s = series.seconds_at(Activity::Computation, at);
-            if own_s > 0.0 {
-                take((number, at), own_s);
-            }
-        }
-    }
+/// Returns the number of each iteration of a region in which a rank computes, and the seconds that it computes.
+fn computed_iterations(model: &Model, region: RegionIdx) -> impl Iterator<Item = (u32, f64)> {
+    let all = model.ranks.iter().filter_map(move |rank| rank.series(region));
+    let numbered = all.flat_map(|series| (0..).zip(&series.numbers).map(move |(at, &number)| (series, at, number)));
+    numbered
+        .map(|(series, at, number)| (number, series.seconds_at(Activity::Computation, at)))
+        .filter(|&(_, own_s)| own_s > 0.0)
 }

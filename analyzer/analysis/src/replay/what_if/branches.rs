@@ -12,10 +12,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lbprof_collector::Activity;
-
-use super::edges;
-use crate::model::{CodeEnds, Model, RankModel, RegionIdx};
+use super::edges::{is_edge, passed};
+use crate::model::{CodeEnds, Model, RegionIdx};
 
 /// The places of a run that some ranks pass by other calls than others.
 pub struct BranchGroups {
@@ -24,7 +22,6 @@ pub struct BranchGroups {
 }
 
 impl BranchGroups {
-    /// Finds the branches among all regions.
     pub fn from_model(model: &Model) -> BranchGroups {
         let regions = 0..model.regions.len() as RegionIdx;
         let mut left: Vec<CodeBranch> = regions.filter_map(|region| CodeBranch::from_region(model, region)).collect();
@@ -36,9 +33,18 @@ impl BranchGroups {
             let common = &common[&first.parent];
             let mut place = vec![first];
             loop {
-                let between = BranchCalls::find(&place, &left, common);
+                let parent = place[0].parent;
+                let steps = left.iter().filter(|branch| branch.parent == parent);
+                // The calls after the branches of the place, and before them, among those that not all ranks make.
+                let to = steps.clone().map(|branch| (&branch.from, &branch.to));
+                let after = reach_calls(place.iter().map(|branch| &branch.to), to, common);
+                let from = steps.map(|branch| (&branch.to, &branch.from));
+                let before = reach_calls(place.iter().map(|branch| &branch.from), from, common);
                 let found: Vec<CodeBranch> = left
-                    .extract_if(.., |one| between.holds(one) || place.iter().any(|known| one.is_beside(known)))
+                    .extract_if(.., |one| {
+                        one.parent == parent && after.contains(&one.from) && before.contains(&one.to)
+                            || place.iter().any(|known| one.is_beside(known))
+                    })
                     .collect();
                 if found.is_empty() {
                     break;
@@ -54,7 +60,7 @@ impl BranchGroups {
         BranchGroups { places }
     }
 
-    /// The regions at the place of one, itself among them, ascending.
+    /// Returns the regions at the place of a region, including it, ascending.
     pub fn branches_at(&self, region: RegionIdx) -> Vec<RegionIdx> {
         let found = self.places.iter().find(|place| place.contains(&region));
         found.cloned().unwrap_or_else(|| vec![region])
@@ -62,13 +68,15 @@ impl BranchGroups {
 
     /// Returns whether some regions at a place lie in `region` and others do not.
     pub fn divides_place(&self, model: &Model, region: RegionIdx) -> bool {
-        let is_within = |inner: &RegionIdx| model.chain(*inner).contains(&region);
-        self.places.iter().any(|place| place.iter().any(is_within) && !place.iter().all(is_within))
+        self.places.iter().any(|place| {
+            let within = place.iter().filter(|&&inner| model.chain(inner).contains(&region)).count();
+            (1..place.len()).contains(&within)
+        })
     }
 }
 
-/// Joins the places of the same code in and around found loops: at the edges of one, for an iteration ends with a call, so that what is computed before the
-/// first, or after the last, lies around the loop; and in loops of ranks that go through different ones.
+/// Joins the places of the same code in and around found loops: at the edges of one, because an iteration ends with a call, so that computation
+/// before the first call, or after the last, lies around the loop; and in loops of ranks that go through different ones.
 fn join_same_code(model: &Model, places: &mut Vec<Vec<RegionIdx>>) {
     let mut same: BTreeMap<(RegionIdx, &str), Vec<RegionIdx>> = BTreeMap::new();
     for (region, idx) in model.regions.iter().zip(0..).filter(|(region, _)| region.ends.is_some()) {
@@ -80,11 +88,10 @@ fn join_same_code(model: &Model, places: &mut Vec<Vec<RegionIdx>>) {
         for (at, &one) in regions.iter().enumerate() {
             for &other in &regions[at + 1..] {
                 let (inner, others) = (around(model, one), around(model, other));
-                let is_edge = is_found_loop(model, inner) != is_found_loop(model, others);
-                if is_edge
-                    || inner != others
-                        && !({ model.ranks.iter().any(|rank| passed(rank, one) > 0 && passed(rank, other) > 0) })
-                {
+                let at_edge = is_found_loop(model, inner) != is_found_loop(model, others);
+                let is_apart =
+                    inner != others && !model.ranks.iter().any(|rank| passed(rank, one) > 0 && passed(rank, other) > 0);
+                if at_edge || is_apart {
                     join(places, one, other);
                 }
             }
@@ -92,8 +99,8 @@ fn join_same_code(model: &Model, places: &mut Vec<Vec<RegionIdx>>) {
     }
 }
 
-/// Joins the code before the first call of a found loop, and after its last, with the code of the loop's iterations that ends, or begins, with the same call,
-/// where it is about as long as an iteration: it is the body of one more.
+/// Joins the code before the first call of a found loop, and after its last, with the code of the loop's iterations that ends, or begins, with
+/// the same call, if it is about as long as an iteration: it is the body of one more.
 fn join_loop_edges(model: &Model, places: &mut Vec<Vec<RegionIdx>>) {
     let mut in_function: BTreeMap<u32, Vec<(RegionIdx, &CodeEnds)>> = BTreeMap::new();
     for (region, idx) in model.regions.iter().zip(0..) {
@@ -111,7 +118,7 @@ fn join_loop_edges(model: &Model, places: &mut Vec<Vec<RegionIdx>>) {
                 around(model, *edge) == around(model, found_loop)
                     && (ends.in_function.0 == *from || ends.in_function.1 == *to)
             });
-            for &(edge, _) in outside.filter(|(edge, _)| edges::is_edge(model, *edge, found_loop)) {
+            for &(edge, _) in outside.filter(|(edge, _)| is_edge(model, *edge, found_loop)) {
                 join(places, body, edge);
             }
         }
@@ -122,7 +129,6 @@ fn is_found_loop(model: &Model, region: RegionIdx) -> bool {
     model.regions.get(region as usize).is_some_and(|one| one.found && one.iterated)
 }
 
-/// Makes the places of two regions one.
 fn join(places: &mut Vec<Vec<RegionIdx>>, one: RegionIdx, other: RegionIdx) {
     let mut joined = vec![one, other];
     joined.extend(places.extract_if(.., |place| place.contains(&one) || place.contains(&other)).flatten());
@@ -131,14 +137,11 @@ fn join(places: &mut Vec<Vec<RegionIdx>>, one: RegionIdx, other: RegionIdx) {
     places.push(joined);
 }
 
-/// Code between calls that only some ranks pass.
 struct CodeBranch {
     region: RegionIdx,
     parent: RegionIdx,
-    /// The call that it comes after, and that before which it ends.
     from: String,
     to: String,
-    /// By place of the rank: how often it passes it.
     passed: Vec<u64>,
 }
 
@@ -149,7 +152,6 @@ impl CodeBranch {
         passed.contains(&0).then_some(CodeBranch { region, parent, from, to, passed })
     }
 
-    /// Returns the largest number of passes of a rank.
     fn most_passes(&self) -> u64 {
         self.passed.iter().copied().max().unwrap_or(0)
     }
@@ -163,40 +165,8 @@ impl CodeBranch {
     }
 }
 
-/// The calls between the branches of a place, of those that not all ranks make.
-struct BranchCalls {
-    parent: RegionIdx,
-    /// The calls after a branch, and those from which a branch is entered.
-    after: BTreeSet<String>,
-    before: BTreeSet<String>,
-}
-
-impl BranchCalls {
-    fn find(place: &[CodeBranch], left: &[CodeBranch], common: &BTreeSet<String>) -> BranchCalls {
-        let parent = place.first().map_or(0, |branch| branch.parent);
-        let steps = left.iter().filter(|branch| branch.parent == parent);
-        BranchCalls {
-            parent,
-            after: reached(
-                place.iter().map(|branch| &branch.to),
-                steps.clone().map(|branch| (&branch.from, &branch.to)),
-                common,
-            ),
-            before: reached(
-                place.iter().map(|branch| &branch.from),
-                steps.map(|branch| (&branch.to, &branch.from)),
-                common,
-            ),
-        }
-    }
-
-    fn holds(&self, branch: &CodeBranch) -> bool {
-        branch.parent == self.parent && self.after.contains(&branch.from) && self.before.contains(&branch.to)
-    }
-}
-
-/// The calls that steps lead to from some, themselves among them, none of them and none on the way one of `common`.
-fn reached<'a>(
+/// Returns the calls that steps lead to from some calls, including these, without passing one of `common`.
+fn reach_calls<'a>(
     from: impl Iterator<Item = &'a String>,
     steps: impl Iterator<Item = (&'a String, &'a String)> + Clone,
     common: &BTreeSet<String>,
@@ -214,7 +184,7 @@ fn reached<'a>(
     }
 }
 
-/// The calls at the ends of code in a region that all ranks make.
+/// Returns the calls at the ends of code in a region that all ranks make.
 fn calls_of_all(model: &Model, parent: RegionIdx) -> BTreeSet<String> {
     let mut at: BTreeMap<String, Vec<RegionIdx>> = BTreeMap::new();
     for region in 0..model.regions.len() as RegionIdx {
@@ -227,24 +197,17 @@ fn calls_of_all(model: &Model, parent: RegionIdx) -> BTreeSet<String> {
     at.into_keys().collect()
 }
 
-/// Of a region of code between calls the loop or marked region around it, and the calls in that one after and before which it comes.
+/// Returns the loop or marked region around a region of code between calls, and the calls in it before and after the code.
 fn code(model: &Model, region: RegionIdx) -> Option<(RegionIdx, (String, String))> {
     let ends = model.regions.get(region as usize)?.ends.clone()?;
     Some((around(model, region), ends.in_region))
 }
 
-/// The loop or marked region around a region.
 fn around(model: &Model, region: RegionIdx) -> RegionIdx {
     model
         .chain(region)
         .into_iter()
         .skip(1)
-        .find(|at| !(model.regions.get(*at as usize).is_some_and(|one| one.is_function)))
+        .find(|at| model.regions.get(*at as usize).is_none_or(|one| !one.is_function))
         .unwrap_or(0)
-}
-
-/// Returns the number of times that a rank passes a region.
-fn passed(rank: &RankModel, region: RegionIdx) -> u64 {
-    let found = rank.cells.binary_search_by_key(&(region, Activity::Computation), |(key, _)| *key);
-    found.ok().and_then(|at| rank.cells.get(at)).map_or(0, |(_, cell)| cell.calls)
 }

@@ -16,25 +16,22 @@ use super::group::{ScenarioGroup, ThreadClocks, WIDTH};
 use crate::model::interval::TimeInterval;
 use crate::model::recorder_time::RecorderShares;
 use crate::model::region_state::{Ns, RegionState};
-use crate::replay::fetch::fetch;
 use crate::replay::timeline::ParallelPart;
 
 /// Clocks noted at some time, one for each replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotedClocks(u32);
 
-/// The facts about a thread besides its clocks.
 #[derive(Debug)]
 struct ThreadFacts {
     rank: u32,
     window: TimeInterval,
-    /// From when on what it computes may take another number of times as long.
+    /// Time at which the factor of its computation may change.
     changes_at: Ns,
     /// Its clocks at the end of its window; empty before.
     at_end: Vec<f64>,
 }
 
-/// The clocks of all threads in all replays.
 #[derive(Debug, Default)]
 pub struct ScenarioClocks<'a> {
     groups: Vec<ScenarioGroup<'a>>,
@@ -42,7 +39,6 @@ pub struct ScenarioClocks<'a> {
     /// Notes that there are, and those that are free.
     notes: u32,
     free: Vec<u32>,
-    /// Begin of the first window.
     begin: Ns,
     /// True if a replay changes what the threads of a rank do.
     changes_threads: bool,
@@ -51,60 +47,28 @@ pub struct ScenarioClocks<'a> {
 }
 
 impl<'a> ScenarioClocks<'a> {
-    /// Clocks for replays under these conditions of what begins at a time, without threads yet.
-    pub fn new(conditions: Vec<ScenarioConditions<'a>>, begin: Ns) -> Self {
+    /// Creates the clocks of replays under these conditions that begin at a time, with room for exactly `room` threads: the room that growing
+    /// lists have in addition is much for many thousands.
+    pub fn new(conditions: Vec<ScenarioConditions<'a>>, begin: Ns, room: usize) -> Self {
         let changes_threads = conditions.iter().any(|condition| matches!(condition.work, ScenarioWork::Threads(_)));
         let recorder = conditions.iter().find_map(|condition| condition.without_recorder.clone());
-        let mut conditions = conditions.into_iter().peekable();
-        let mut groups = Vec::new();
-        while conditions.peek().is_some() {
-            groups.push(ScenarioGroup::new(conditions.by_ref().take(WIDTH).collect()));
-        }
-        ScenarioClocks { groups, begin, changes_threads, recorder, ..ScenarioClocks::default() }
+        let groups = conditions.chunks(WIDTH).map(|group| ScenarioGroup::new(group.to_vec(), room)).collect();
+        let threads = Vec::with_capacity(room);
+        ScenarioClocks { groups, threads, begin, changes_threads, recorder, ..ScenarioClocks::default() }
     }
 
-    /// Makes room for exactly so many threads: what lists that grow have in addition is much for many thousands.
-    pub fn with_room_for(mut self, threads: usize) -> Self {
-        self.threads.reserve_exact(threads);
-        for group in self.groups.iter_mut() {
-            group.reserve(threads);
-        }
-        self
-    }
-
-    /// A further thread of a rank that begins `late` nanoseconds after the run, and its window; its number is the next one.
+    /// Adds the next thread, which begins `late` nanoseconds after the run, and its window.
     pub fn add_thread(&mut self, rank: u32, late: Ns, window: TimeInterval) {
         self.threads.push(ThreadFacts { rank, window, changes_at: Ns::MIN, at_end: Vec::new() });
-        for group in self.groups.iter_mut() {
-            group.add_thread(rank);
-        }
-        let (thread, shown) = (self.threads.len() as u32 - 1, (late - self.begin) as f64);
-        for group in self.groups.iter_mut() {
-            group.begin(thread, shown);
-        }
-    }
-
-    /// Has the processor fetch a thread's clocks.
-    #[inline]
-    pub fn fetch_early(&self, thread: u32) {
-        fetch(&self.threads[thread as usize].window);
-        for group in &self.groups {
-            group.fetch_early(thread);
-        }
-    }
-
-    /// Has the processor fetch the place of a thread's return to MPI.
-    #[inline]
-    pub fn fetch_return_early(&self, thread: u32, slot: u8) {
-        for group in &self.groups {
-            group.fetch_return_early(thread, slot);
+        for group in &mut self.groups {
+            group.add_thread(rank, (late - self.begin) as f64);
         }
     }
 
     /// Sets a thread's clocks to a time that is not after the begin of its window.
     fn set(&mut self, thread: u32, time: Ns) {
         let shown = (time - self.begin) as f64;
-        for group in self.groups.iter_mut() {
+        for group in &mut self.groups {
             group.set(thread, shown);
         }
     }
@@ -114,15 +78,10 @@ impl<'a> ScenarioClocks<'a> {
         self.threads[thread as usize].window
     }
 
-    /// A thread does something of a kind outside of MPI, from a time until another, and enters a call then.
+    /// Adds time of a kind outside of MPI, at the end of which the thread enters a call.
     #[inline]
-    pub fn compute(
-        &mut self,
-        thread: u32,
-        kind: RegionState,
-        TimeInterval { begin: from, end: to }: TimeInterval,
-        parallel: &[ParallelPart],
-    ) {
+    pub fn compute(&mut self, thread: u32, kind: RegionState, time: TimeInterval, parallel: &[ParallelPart]) {
+        let TimeInterval { begin: from, end: to } = time;
         let TimeInterval { begin, end } = self.window(thread);
         // The middle: times of iterations are rounded.
         let middle = from + (to - from) / 2;
@@ -135,18 +94,14 @@ impl<'a> ScenarioClocks<'a> {
                 self.shorten(thread, kind, to - from, parallel);
             }
         } else {
-            self.compute_at_an_end(thread, kind, TimeInterval::new(from, to));
+            self.compute_at_an_end(thread, kind, time);
         }
     }
 
     /// Adds computation during which the window begins or ends, or which is somewhere else.
     #[cold]
-    fn compute_at_an_end(
-        &mut self,
-        thread: u32,
-        kind: RegionState,
-        TimeInterval { begin: from, end: to }: TimeInterval,
-    ) {
+    fn compute_at_an_end(&mut self, thread: u32, kind: RegionState, time: TimeInterval) {
+        let TimeInterval { begin: from, end: to } = time;
         let TimeInterval { begin, end } = self.window(thread);
         if to <= begin {
             self.set(thread, to);
@@ -180,7 +135,6 @@ impl<'a> ScenarioClocks<'a> {
         self.threads[thread as usize].changes_at = until.unwrap_or(Ns::MAX);
     }
 
-    /// Time of a kind outside of MPI, at the end of which the thread enters a call.
     #[inline]
     fn spend(&mut self, thread: u32, kind: RegionState, ns: Ns) {
         let computes = kind.is_computation();
@@ -202,8 +156,8 @@ impl<'a> ScenarioClocks<'a> {
         ns as f64 * shares.share(kind.region(), self.threads[thread as usize].rank)
     }
 
-    /// A thread is in a call: from when on that counts, with its clocks set where the window begins within; `None`: it does not, and the
-    /// clocks are set to its end, with which the window may begin.
+    /// Starts a call. Returns the time from which on it counts, and sets the clocks if the window begins within it. `None`: the call does not
+    /// count, and the clocks are set to its end, with which the window may begin.
     #[inline]
     pub fn begin_call(&mut self, thread: u32, TimeInterval { begin: from, end: to }: TimeInterval) -> Option<Ns> {
         let TimeInterval { begin, .. } = self.window(thread);
@@ -212,14 +166,14 @@ impl<'a> ScenarioClocks<'a> {
             if to <= begin {
                 return None;
             }
-            for group in self.groups.iter_mut() {
+            for group in &mut self.groups {
                 group.enter(thread);
             }
         }
         Some(from.max(begin))
     }
 
-    /// The call is over: it counts until the end of the window.
+    /// Ends a call, which counts until the end of the window.
     #[inline]
     pub fn end_call(&mut self, thread: u32, TimeInterval { begin: from, end: to }: TimeInterval) {
         let TimeInterval { end, .. } = self.window(thread);
@@ -229,78 +183,74 @@ impl<'a> ScenarioClocks<'a> {
         }
     }
 
-    /// A thread's clocks at the end of its window, where they are not known yet; what it computes after takes as long as it did.
+    /// Keeps a thread's clocks at the end of its window, unless they are known. Later computation takes its measured time.
     #[cold]
     fn ends(&mut self, thread: u32, shown: impl Fn(&ThreadClocks) -> [f64; WIDTH]) {
         let one = &mut self.threads[thread as usize];
         if one.at_end.is_empty() {
             one.at_end = self.groups.iter().flat_map(|group| shown(group.thread_clocks(thread))).collect();
             one.changes_at = Ns::MAX;
-            for group in self.groups.iter_mut() {
+            for group in &mut self.groups {
                 group.reset_pace(thread);
             }
         }
     }
 
-    /// A thread is `ns` nanoseconds in MPI without waiting.
     #[inline]
     pub fn communicate(&mut self, thread: u32, ns: Ns) {
-        for group in self.groups.iter_mut() {
+        for group in &mut self.groups {
             group.communicate(thread, ns as f64);
         }
     }
 
-    /// A thread writes its log for `ns` nanoseconds.
     pub fn record(&mut self, thread: u32, ns: Ns) {
-        for group in self.groups.iter_mut() {
+        for group in &mut self.groups {
             group.record(thread, ns as f64);
         }
     }
 
-    /// Notes a thread's clocks.
     #[inline]
     pub fn note(&mut self, thread: u32) -> NotedClocks {
         let note = self.free.pop().unwrap_or_else(|| {
             self.notes += 1;
             self.notes - 1
         });
-        for group in self.groups.iter_mut() {
+        for group in &mut self.groups {
             group.note(note, thread);
         }
         NotedClocks(note)
     }
 
-    /// Makes what is noted the later of it and a thread's clocks.
+    /// Raises the noted clocks to a thread's clocks where these are later.
     pub fn note_later(&mut self, note: NotedClocks, thread: u32) {
-        for group in self.groups.iter_mut() {
+        for group in &mut self.groups {
             group.note_later(note.0, thread);
         }
     }
 
-    /// A thread can't go on before what is noted, and `bytes` bytes that take `steps` steps to come.
+    /// Lets a thread wait for the noted clocks, and for `bytes` bytes that take `steps` steps of the network.
     #[inline]
     pub fn wait_for(&mut self, thread: u32, note: NotedClocks, bytes: u64, steps: u32) {
-        for group in self.groups.iter_mut() {
+        for group in &mut self.groups {
             group.wait_for(thread, note.0, bytes as f64, f64::from(steps));
         }
     }
 
-    /// A thread comes back to MPI: keeps what its clocks show, in one of [`RETURNS`] slots.
+    /// Keeps the clocks of a thread that returns to MPI, in one of [`RETURNS`](super::RETURNS) slots.
     #[inline]
     pub fn keep_return(&mut self, thread: u32, slot: u8) {
-        for group in self.groups.iter_mut() {
+        for group in &mut self.groups {
             group.keep_return(thread, slot);
         }
     }
 
-    /// A thread can't go on before another came back to MPI, as is kept in a slot, and `bytes` bytes have come from there.
+    /// Lets a thread wait for the return of another to MPI, which is kept in a slot, and for `bytes` bytes from there.
     pub fn wait_for_return(&mut self, thread: u32, other: u32, slot: u8, bytes: u64) {
-        for group in self.groups.iter_mut() {
+        for group in &mut self.groups {
             group.wait_for_return(thread, other, slot, bytes as f64);
         }
     }
 
-    /// Releases a note.
     #[inline]
     pub fn forget(&mut self, note: NotedClocks) {
         self.free.push(note.0);
@@ -312,7 +262,7 @@ impl<'a> ScenarioClocks<'a> {
         self.groups.iter().flat_map(|group| group.before(thread, ns as f64).into_iter().take(group.replays())).collect()
     }
 
-    /// The time of each replay: the latest clock of any of the threads at the end of its window, in nanoseconds.
+    /// Returns the time of each replay: the latest clock of any of the threads at the end of its window, in nanoseconds.
     pub fn times_ns(&self, threads: impl Iterator<Item = u32>) -> Vec<f64> {
         let replays = self.groups.iter().map(ScenarioGroup::replays).sum();
         let mut latest = vec![0.0_f64; replays];
@@ -329,14 +279,6 @@ impl<'a> ScenarioClocks<'a> {
 }
 
 #[cfg(test)]
-impl ScenarioClocks<'_> {
-    /// The time of each replay in seconds.
-    pub fn times_s(&self, threads: impl Iterator<Item = u32>) -> Vec<f64> {
-        self.times_ns(threads).into_iter().map(|ns| ns * 1e-9).collect()
-    }
-}
-
-#[cfg(test)]
 mod tests {
     use lbprof_collector::Activity;
 
@@ -344,12 +286,19 @@ mod tests {
     use super::*;
     use crate::replay::what_if::ScenarioNetwork;
 
+    impl ScenarioClocks<'_> {
+        /// The time of each replay in seconds.
+        pub fn times_s(&self, threads: impl Iterator<Item = u32>) -> Vec<f64> {
+            self.times_ns(threads).into_iter().map(|ns| ns * 1e-9).collect()
+        }
+    }
+
     #[test]
     fn no_bytes_and_no_work_take_no_time_however_slow_both_are() {
         let network = ScenarioNetwork::Given { latency_s: 0.0, bytes_per_s: f64::MIN_POSITIVE / 4.0 };
         let slow = ScenarioWork::Rank(1, vec![f64::INFINITY]);
         let mut clocks =
-            ScenarioClocks::new(vec![ScenarioConditions { network, work: slow, ..ScenarioConditions::MEASURED }], 0);
+            ScenarioClocks::new(vec![ScenarioConditions { network, work: slow, ..ScenarioConditions::MEASURED }], 0, 0);
         for rank in 0..2 {
             clocks.add_thread(rank, 0, TimeInterval::new(0, Ns::MAX));
         }
@@ -367,7 +316,7 @@ mod tests {
     fn threads_that_work_equally_long_shorten_the_computation_that_their_regions_are_in() {
         let conditions = [ScenarioWork::Measured, ScenarioWork::Threads(ThreadChange::Balanced(None))];
         let conditions = conditions.map(|work| ScenarioConditions { work, ..ScenarioConditions::MEASURED });
-        let mut clocks = ScenarioClocks::new(conditions.to_vec(), 0);
+        let mut clocks = ScenarioClocks::new(conditions.to_vec(), 0, 0);
         clocks.add_thread(0, 0, TimeInterval::new(0, Ns::MAX));
         let parts = [ParallelPart {
             site: 3,
@@ -389,7 +338,7 @@ mod tests {
         let shares = Arc::new(RecorderShares { by_region: vec![vec![0.25, 0.0]] });
         let without = ScenarioConditions { without_recorder: Some(shares), ..ScenarioConditions::MEASURED };
         let faster = ScenarioConditions { work: ScenarioWork::Rank(0, vec![0.5]), ..without.clone() };
-        let mut clocks = ScenarioClocks::new(vec![ScenarioConditions::MEASURED, without, faster], 0);
+        let mut clocks = ScenarioClocks::new(vec![ScenarioConditions::MEASURED, without, faster], 0, 0);
         for rank in 0..2 {
             clocks.add_thread(rank, 0, TimeInterval::new(0, Ns::MAX));
             clocks.compute(rank, RegionState::new(0, Activity::Computation), TimeInterval::new(0, 80), &[]);
@@ -419,7 +368,7 @@ mod tests {
         for (kind, expected) in kinds.zip(expected) {
             // Twice, so that the conditions are more than go side by side.
             let twice = [conditions.clone(), conditions.clone()].concat();
-            let mut clocks = ScenarioClocks::new(twice, 0);
+            let mut clocks = ScenarioClocks::new(twice, 0, 0);
             for rank in 0..2 {
                 clocks.add_thread(rank, 0, TimeInterval::new(0, Ns::MAX));
             }

@@ -14,9 +14,9 @@ use lbprof_collector::Activity;
 use lbprof_thresholds::replay::{MAX_ITERATION_TO_EDGE, MAX_LENGTH_OF_EDGE};
 
 use super::mean::{factors as to_mean, mean_of_who_computes};
-use crate::model::{IterationSeries, Model, RankModel, RegionIdx};
+use crate::model::{CallTotals, IterationSeries, Model, RankModel, RegionIdx};
 
-/// By place of the rank: how many times as long it computes outside of the iterations of `regions` where the edges are balanced.
+/// Returns the factor of each rank's computation outside of the iterations of `regions` if the edges are balanced.
 pub(super) fn factors(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
     let all_s = model.inclusive_s(0, Activity::Computation);
     let edges: Vec<f64> =
@@ -24,8 +24,8 @@ pub(super) fn factors(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
     to_mean(&edges, mean_of_who_computes(&edges))
 }
 
-/// Seconds that a rank, which computes `all_s` seconds in all, computes at the edges of `regions`; `None` where what it computes outside of
-/// their iterations is something else.
+/// Returns the seconds that a rank, which computes `all_s` seconds in all, computes at the edges of `regions`, or `None` if its computation
+/// outside of their iterations is something else.
 fn edge_s(rank: &RankModel, regions: &[RegionIdx], all_s: f64) -> Option<f64> {
     let known = regions.iter().filter_map(|&region| rank.series(region));
     let is_found = known.clone().any(|series| !series.entering.is_empty());
@@ -38,16 +38,23 @@ fn edge_s(rank: &RankModel, regions: &[RegionIdx], all_s: f64) -> Option<f64> {
 pub(super) fn is_edge(model: &Model, edge: RegionIdx, found_loop: RegionIdx) -> bool {
     let lengths = model.ranks.iter().filter_map(|rank| {
         let iterations = IterationLengths::from_series(rank.series(found_loop).into_iter());
-        let at = rank.cells.binary_search_by_key(&(edge, Activity::Computation), |(key, _)| *key).ok()?;
-        let passes = rank.cells[at].1.calls.max(1);
-        let once_s = rank.exclusive(edge)[Activity::Computation as usize] / passes as f64;
-        (iterations.longest_s > 0.0).then(|| iterations.compare(once_s))
+        let cell = computation_cell(rank, edge).filter(|_| iterations.longest_s > 0.0)?;
+        let once_s = rank.exclusive(edge)[Activity::Computation as usize] / cell.calls.max(1) as f64;
+        Some(iterations.compare(once_s))
     });
     let lengths: Vec<EdgeLength> = lengths.collect();
     lengths.contains(&EdgeLength::Alike) && !lengths.contains(&EdgeLength::Longer)
 }
 
-/// The length of an edge, compared with a rank's iterations.
+fn computation_cell(rank: &RankModel, region: RegionIdx) -> Option<&CallTotals> {
+    let at = rank.cells.binary_search_by_key(&(region, Activity::Computation), |(key, _)| *key).ok()?;
+    Some(&rank.cells[at].1)
+}
+
+pub(super) fn passed(rank: &RankModel, region: RegionIdx) -> u64 {
+    computation_cell(rank, region).map_or(0, |cell| cell.calls)
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EdgeLength {
     /// Much shorter than any.
@@ -57,7 +64,6 @@ enum EdgeLength {
     Longer,
 }
 
-/// Seconds that a rank computes in iterations.
 struct IterationLengths {
     sum_s: f64,
     /// The shortest in which it computes.

@@ -1,6 +1,6 @@
 //! Predicts the run under other conditions: on an ideal or a given network, or with some work faster or balanced (docs/metrics.md §1, replay).
 //!
-//! There is no second replay: in the same pass each thread has a clock for each scenario, which the sink `sinks/predictions.rs` moves on.
+//! There is no second replay: in the same pass each thread has a clock for each scenario, which `sinks/mod.rs` moves on.
 //!
 //! ```text
 //!   program_work.rs the work that they change, without the recorder's
@@ -27,13 +27,15 @@ mod mean;
 mod pace;
 mod program_work;
 #[cfg(test)]
-mod scalar;
+mod scalar_tests;
 mod scenarios;
 mod threads;
 
 pub use alignment::is_known as iterations_are_known;
 pub use balance::serial_least_s;
-pub use clocks::{NotedClocks, ScenarioClocks};
-pub use conditions::{ScenarioConditions, ScenarioNetwork, ScenarioWork};
-pub use group::RETURNS;
-pub use program_work::ProgramWork;
+pub(crate) use clocks::{NotedClocks, ScenarioClocks};
+pub(crate) use conditions::ScenarioConditions;
+#[cfg(test)]
+pub(crate) use conditions::{ScenarioNetwork, ScenarioWork};
+pub(crate) use group::RETURNS;
+pub(crate) use program_work::ProgramWork;

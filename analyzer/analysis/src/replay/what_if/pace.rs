@@ -18,70 +18,14 @@ use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
 use crate::model::{IterationSeries, RegionIdx};
 
-/// Values by the number of an iteration. Ranks mostly have the same iterations at the same places, so that no number has to be searched for.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct IterationValues<T> {
-    numbers: Vec<u32>,
-    values: Vec<T>,
-    places: FxHashMap<u32, u32>,
-}
-
-impl<T: Copy + Default> IterationValues<T> {
-    /// The value of an iteration, which is expected at a place; the default one until it is changed.
-    #[inline]
-    pub fn entry(&mut self, number: u32, expected: usize) -> &mut T {
-        let at = match self.numbers.get(expected) {
-            Some(&known) if known == number => expected,
-            _ => {
-                let next = self.numbers.len() as u32;
-                let at = *self.places.entry(number).or_insert(next);
-                if at == next {
-                    self.numbers.push(number);
-                    self.values.push(T::default());
-                }
-                at as usize
-            }
-        };
-        &mut self.values[at]
-    }
-
-    /// The value of an iteration, which is expected at a place, if it has one.
-    #[inline]
-    pub fn get(&self, number: u32, expected: usize) -> Option<T> {
-        let at = match self.numbers.get(expected) {
-            Some(&known) if known == number => expected,
-            _ => *self.places.get(&number)? as usize,
-        };
-        self.values.get(at).copied()
-    }
-
-    /// The values in the order of the iterations' numbers.
-    pub fn ascending(&self) -> impl Iterator<Item = T> {
-        let mut order: Vec<usize> = (0..self.numbers.len()).collect();
-        order.sort_unstable_by_key(|&at| self.numbers[at]);
-        order.into_iter().map(|at| self.values[at])
-    }
-
-    /// Maps the values by number, place and value.
-    pub fn map_numbered<U>(self, value: impl Fn(u32, usize, T) -> U) -> IterationValues<U> {
-        let IterationValues { numbers, values, places } = self;
-        let values = values.into_iter().zip(&numbers).enumerate().map(|(at, (one, &number))| value(number, at, one));
-        IterationValues { values: values.collect(), numbers, places }
-    }
-
-    /// Maps the values.
-    pub fn map<U>(self, value: impl Fn(T) -> U) -> IterationValues<U> {
-        let IterationValues { numbers, values, places } = self;
-        IterationValues { numbers, values: values.into_iter().map(value).collect(), places }
-    }
-}
+pub type IterationValues<T> = FxHashMap<u32, T>;
 
 /// The balanced computation in each iteration of a region, in seconds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IterationMeans {
-    /// By number of the iteration: in all.
+    /// The whole computation.
     pub all: IterationValues<f64>,
-    /// By the first region of a place of the program: in the regions there, without inner ones.
+    /// The computation in the regions at a place of the program, without inner ones, by the first of these regions.
     pub parts: BTreeMap<RegionIdx, IterationValues<f64>>,
     /// The first region of the place of each region in an iteration.
     pub place_of: BTreeMap<RegionIdx, RegionIdx>,
@@ -93,30 +37,25 @@ impl IterationMeans {
     }
 
     /// The balanced computation at a place of the program, which has this first region, in an iteration.
-    fn mean_s(&self, first: RegionIdx, number: u32, place: usize) -> f64 {
-        self.parts.get(&first).and_then(|means| means.get(number, place)).unwrap_or(0.0)
+    fn mean_s(&self, first: RegionIdx, number: u32) -> f64 {
+        self.parts.get(&first).and_then(|means| means.get(&number)).copied().unwrap_or(0.0)
     }
 }
 
-/// A rank's iterations of a region, and what its computation in each is brought to.
+/// A rank's iterations of a region, and the balanced computation in each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BalancedIterations<'a> {
-    /// The iterations.
     pub series: &'a IterationSeries,
-    /// The means of all ranks.
     pub means: Arc<IterationMeans>,
 }
 
-/// Factors of a rank's computation in an iteration, by region.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartFactors {
     parts: Vec<(RegionIdx, f64)>,
-    /// In all other regions.
     rest: f64,
 }
 
 impl PartFactors {
-    /// Returns the factor of computation in a region.
     #[inline]
     pub fn of_region(&self, region: RegionIdx) -> f64 {
         self.parts.iter().find(|(part, _)| *part == region).map_or(self.rest, |(_, factor)| *factor)
@@ -137,87 +76,23 @@ struct IterationSequence {
 /// The factor of a rank's computation over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComputationPace<'a> {
-    /// Outside of the iterations.
     outside: f64,
     regions: Vec<BalancedIterations<'a>>,
-    /// Iterations in the order of time.
     sequences: Vec<IterationSequence>,
     iterations: u32,
     /// By index of a region in the whole model: its index in the model of the iterations; `None`: the same one.
     in_part: Option<Arc<[Option<RegionIdx>]>>,
 }
 
-/// An interval of time in which a rank's computation takes the same number of times as long.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct PacedInterval {
-    /// Duration of computation as a multiple of the measured one.
-    pub factor: f64,
-    /// Until when that holds.
-    pub until: Ns,
-    /// Number of iterations that have begun.
-    pub begun: u32,
-}
-
-/// The next intervals of a rank. They are found several at a time: what they follow from lies far apart in memory, and of thousands of ranks that go on in turn
-/// none of it would be in the processor's caches.
-#[derive(Clone, Debug)]
-pub struct PaceWindow {
-    /// Begin of the interval at hand.
-    from: Ns,
-    at: usize,
-    n: usize,
-    intervals: [PacedInterval; PaceWindow::LENGTH],
-}
-
-impl Default for PaceWindow {
-    /// Returns a window without intervals.
-    fn default() -> Self {
-        PaceWindow { from: 0, at: 0, n: 0, intervals: [PacedInterval::default(); PaceWindow::LENGTH] }
-    }
-}
-
-impl PaceWindow {
-    const LENGTH: usize = 16;
-
-    /// Moves on to the interval of `pace` that a time lies in, and returns it; times mostly ascend.
-    pub fn move_to(&mut self, pace: &ComputationPace, time: Ns) -> PacedInterval {
-        while let Some(interval) = self.intervals[..self.n].get(self.at) {
-            if (self.from..interval.until).contains(&time) {
-                return *interval;
-            }
-            if time < self.from {
-                break;
-            }
-            self.from = interval.until;
-            self.at += 1;
-        }
-        self.fill(pace, time);
-        self.intervals[0]
-    }
-
-    fn fill(&mut self, pace: &ComputationPace, time: Ns) {
-        let mut near = self.n.checked_sub(1).map_or(0, |last| self.intervals[last].begun);
-        (self.from, self.at, self.n) = (time, 0, 0);
-        let mut begin = time;
-        while self.n < PaceWindow::LENGTH && (self.n == 0 || begin < Ns::MAX) {
-            let (factor, until, begun) = pace.factor_at(begin, near);
-            self.intervals[self.n] = PacedInterval { factor, until, begun };
-            self.n += 1;
-            (near, begin) = (begun, until);
-        }
-    }
-}
-
 impl Default for ComputationPace<'_> {
-    /// Returns the measured duration.
     fn default() -> Self {
         ComputationPace { outside: 1.0, regions: Vec::new(), sequences: Vec::new(), iterations: 0, in_part: None }
     }
 }
 
 impl<'a> ComputationPace<'a> {
-    /// In each iteration of these regions, none of which lies in another, what the rank computes is brought to the mean; elsewhere it takes
-    /// `outside` times as long.
+    /// Brings the rank's computation in each iteration of these regions to the mean; elsewhere it takes `outside` times as long. No region lies
+    /// in another.
     pub fn new(regions: Vec<BalancedIterations<'a>>, outside: f64) -> Self {
         let mut all: Vec<(Ns, u32, u32)> = Vec::new();
         for (region, one) in (0..).zip(&regions) {
@@ -259,15 +134,15 @@ impl<'a> ComputationPace<'a> {
         self.regions.iter().any(|of| !of.series.parts.is_empty())
     }
 
-    /// Returns the factors of computation by region in the iteration around a time, by which `begun` iterations have begun; `None`: as long
-    /// everywhere, which [`ComputationPace::factor_at`] says.
+    /// Returns the factors of computation by region in the iteration around a time, by which `begun` iterations have begun, or `None` if the
+    /// factor is the same everywhere ([`ComputationPace::factor_at`]).
     pub fn part_factors(&self, time: Ns, begun: u32) -> Option<PartFactors> {
         let (of, place) = begun.checked_sub(1).map(|last| self.iteration(last))?;
         of.time(place).filter(|own| time < own.end)?;
         of.part_factors(place)
     }
 
-    /// The index in the model of the iterations of a region.
+    /// Returns the index of a region in the model of the iterations.
     #[inline]
     pub fn own_region(&self, region: RegionIdx) -> RegionIdx {
         match &self.in_part {
@@ -294,7 +169,7 @@ impl<'a> ComputationPace<'a> {
 }
 
 impl BalancedIterations<'_> {
-    /// Returns begin and end of an iteration; `None` where that is not known, or nothing was computed in it.
+    /// Returns begin and end of an iteration, or `None` if they are not known or nothing was computed in it.
     fn time(&self, place: usize) -> Option<TimeInterval> {
         let [begin, end] = [&self.series.begin_s, &self.series.end_s]
             .map(|times| times.get(place).copied().filter(|time| time.is_finite()).map(nanoseconds));
@@ -305,12 +180,12 @@ impl BalancedIterations<'_> {
 
     fn factor(&self, place: usize) -> f64 {
         let own_s = self.series.seconds_at(Activity::Computation, place);
-        let mean_s = self.means.all.get(self.series.numbers[place], place);
+        let mean_s = self.means.all.get(&self.series.numbers[place]);
         mean_s.map_or(1.0, |mean_s| mean_s / own_s)
     }
 
-    /// Returns the factors of computation in an iteration by region: what the rank computes in each is brought to the mean there. Work that
-    /// others have in regions in which this rank computes at most in passing is added where it computes, for all work to be done:
+    /// Returns the factors of computation in an iteration by region: the computation in each is brought to the mean there. Work of other ranks in
+    /// regions in which this rank computes at most in passing is added where it computes, so that all work is done:
     ///
     /// ```text
     ///   rank 0    |==== A: 30 ====|== B: 10 ==|       A → 20, B → 10; the mean in all is 30
@@ -318,9 +193,9 @@ impl BalancedIterations<'_> {
     /// ```
     fn part_factors(&self, place: usize) -> Option<PartFactors> {
         let number = self.series.numbers[place];
-        let mean_s = self.means.all.get(number, place)?;
+        let mean_s = *self.means.all.get(&number)?;
         let mut known_s = 0.0;
-        // By the first region of a place of the program: what the rank computes there.
+        // The rank's computation by the first region of a place of the program.
         let mut own_s: BTreeMap<RegionIdx, f64> = BTreeMap::new();
         for (region, column) in &self.series.parts {
             let part_s = column.get(place).map_or(0.0, |&part_s| f64::from(part_s));
@@ -331,11 +206,11 @@ impl BalancedIterations<'_> {
             return None;
         }
         let rest_s = (self.series.seconds_at(Activity::Computation, place) - known_s).max(0.0);
-        let mean_known_s: f64 = self.means.parts.keys().map(|&first| self.means.mean_s(first, number, place)).sum();
+        let mean_known_s: f64 = self.means.parts.keys().map(|&first| self.means.mean_s(first, number)).sum();
         let (mut in_passing_s, mut targets_s) = (0.0, 0.0);
         for (&first, &own_s) in &own_s {
             if is_work(own_s, mean_s) {
-                targets_s += self.means.mean_s(first, number, place);
+                targets_s += self.means.mean_s(first, number);
             } else {
                 in_passing_s += own_s;
             }
@@ -353,7 +228,7 @@ impl BalancedIterations<'_> {
         let parts = self.series.parts.iter().map(|(region, _)| {
             let first = self.means.first_at_place(*region);
             let own_s = own_s[&first];
-            let target_s = scale * self.means.mean_s(first, number, place);
+            let target_s = scale * self.means.mean_s(first, number);
             (*region, if is_work(own_s, mean_s) { target_s / own_s } else { 1.0 })
         });
         Some(PartFactors {
@@ -363,8 +238,8 @@ impl BalancedIterations<'_> {
     }
 }
 
-/// Returns whether a rank computes more in a part of an iteration than in passing: where it does not, a part of the balanced work of `mean_s`
-/// would lie where the rank has none.
+/// Returns whether a rank computes more in a part of an iteration than in passing. Otherwise a part of the balanced work of `mean_s` would lie
+/// where the rank has none.
 fn is_work(own_s: f64, mean_s: f64) -> bool {
     own_s > MAX_COMPUTATION_OF_IDLE_RANK * mean_s
 }
@@ -399,48 +274,45 @@ fn passed(n: usize, near: usize, is_passed: impl Fn(usize) -> bool) -> usize {
     from
 }
 
-/// Iterations of a region, each with its time and computation.
-#[cfg(test)]
-type PacedIntervals = Vec<(TimeInterval, f64)>;
-
-/// For tests, also of what uses it.
-#[cfg(test)]
-impl ComputationPace<'_> {
-    /// Of iterations of several regions, each with its time and computation, and what this is brought to.
-    pub fn of_iterations(regions: Vec<(PacedIntervals, Vec<f64>)>, outside: f64) -> ComputationPace<'static> {
-        let balanced = regions.into_iter().map(|(iterations, brought_to)| {
-            let (mut series, mut all) = (IterationSeries::default(), IterationValues::default());
-            for (place, ((time, own_s), mean_s)) in iterations.into_iter().zip(brought_to).enumerate() {
-                series.numbers.push(place as u32);
-                series.begin_s.push(time.begin as f64 / 1e9);
-                series.end_s.push(time.end as f64 / 1e9);
-                series.seconds[Activity::Computation as usize].push(own_s);
-                *all.entry(place as u32, place) = mean_s;
-            }
-            // It lives as long as the test.
-            let means = IterationMeans { all, ..IterationMeans::default() };
-            BalancedIterations { series: Box::leak(Box::new(series)), means: Arc::new(means) }
-        });
-        ComputationPace::new(balanced.collect(), outside)
-    }
-
-    /// The factor at a time, as it is defined: that of the iteration in which it lies.
-    pub fn plain(&self, time: Ns) -> f64 {
-        let found = (self.regions.iter().flat_map(|of| (0..of.series.numbers.len()).map(move |at| (of, at)))).find(
-            |&(of, place): &(&BalancedIterations, usize)| {
-                of.time(place).is_some_and(|own| own.begin <= time && time < own.end)
-            },
-        );
-        found.map_or(self.outside, |(of, place)| {
-            of.means.all.get(of.series.numbers[place], place).unwrap_or(f64::NAN)
-                / of.series.seconds_at(Activity::Computation, place)
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Iterations of a region, each with its time and computation.
+    type PacedIntervals = Vec<(TimeInterval, f64)>;
+
+    impl ComputationPace<'_> {
+        /// Creates a pace from iterations of several regions, each with its time and computation, and the balanced computation.
+        pub fn of_iterations(regions: Vec<(PacedIntervals, Vec<f64>)>, outside: f64) -> ComputationPace<'static> {
+            let balanced = regions.into_iter().map(|(iterations, brought_to)| {
+                let (mut series, mut all) = (IterationSeries::default(), IterationValues::default());
+                for (place, ((time, own_s), mean_s)) in iterations.into_iter().zip(brought_to).enumerate() {
+                    series.numbers.push(place as u32);
+                    series.begin_s.push(time.begin as f64 / 1e9);
+                    series.end_s.push(time.end as f64 / 1e9);
+                    series.seconds[Activity::Computation as usize].push(own_s);
+                    all.insert(place as u32, mean_s);
+                }
+                // It lives as long as the test.
+                let means = IterationMeans { all, ..IterationMeans::default() };
+                BalancedIterations { series: Box::leak(Box::new(series)), means: Arc::new(means) }
+            });
+            ComputationPace::new(balanced.collect(), outside)
+        }
+
+        /// Returns the factor at a time by definition, i.e. of the iteration in which it lies.
+        pub fn plain(&self, time: Ns) -> f64 {
+            let found = (self.regions.iter().flat_map(|of| (0..of.series.numbers.len()).map(move |at| (of, at)))).find(
+                |&(of, place): &(&BalancedIterations, usize)| {
+                    of.time(place).is_some_and(|own| own.begin <= time && time < own.end)
+                },
+            );
+            found.map_or(self.outside, |(of, place)| {
+                of.means.all.get(&of.series.numbers[place]).copied().unwrap_or(f64::NAN)
+                    / of.series.seconds_at(Activity::Computation, place)
+            })
+        }
+    }
 
     fn series(iterations: &[(u32, f64, f64, f64)]) -> IterationSeries {
         let mut series = IterationSeries::default();
@@ -454,11 +326,7 @@ mod tests {
     }
 
     fn means(all: &[(u32, f64)]) -> Arc<IterationMeans> {
-        let mut means = IterationMeans::default();
-        for &(number, mean_s) in all.iter() {
-            *means.all.entry(number, number as usize) = mean_s;
-        }
-        Arc::new(means)
+        Arc::new(IterationMeans { all: all.iter().copied().collect(), ..IterationMeans::default() })
     }
 
     /// Factor and end at a time in seconds, from wherever the search begins.
@@ -523,31 +391,5 @@ mod tests {
             assert_eq!(nanoseconds(seconds), (seconds * 1e9).round() as Ns, "{ns}");
         }
         assert_eq!([f64::NAN, f64::INFINITY, f64::NEG_INFINITY].map(nanoseconds), [0, Ns::MAX, Ns::MIN]);
-    }
-
-    #[test]
-    fn a_window_shows_what_holds_at_times_that_ascend_or_do_not() {
-        let rows: Vec<(u32, f64, f64, f64)> =
-            (0..40).map(|k| (k, f64::from(3 * k), f64::from(3 * k + 1 + k % 3), f64::from(1 + k % 5))).collect();
-        let (own, means) = (series(&rows), means(&rows.iter().map(|row| (row.0, 2.0)).collect::<Vec<_>>()));
-        let pace = ComputationPace::new(vec![BalancedIterations { series: &own, means }], 7.0);
-        let ascending: Vec<Ns> = (-2..130).map(|half| half * 1_000_000_000).collect();
-        let jumps = (0..130).map(|k| (k * 37 % 130) * 1_000_000_000);
-        let mut window = PaceWindow::default();
-        for time in ascending.iter().copied().chain(jumps).chain(ascending.iter().step_by(50).copied()) {
-            let found = window.move_to(&pace, time);
-            assert_eq!((found.factor, found.until, found.begun), pace.factor_at(time, 0), "{time}");
-        }
-    }
-
-    #[test]
-    fn values_are_of_numbers_wherever_these_are_expected() {
-        let mut sums: IterationValues<u32> = IterationValues::default();
-        for (number, expected) in [(4, 0), (2, 1), (9, 2), (2, 0), (4, 7), (9, 2)] {
-            *sums.entry(number, expected) += number;
-        }
-        assert_eq!(sums.ascending().collect::<Vec<_>>(), [4, 8, 18]);
-        assert_eq!([0, 1, 5].map(|expected| sums.get(2, expected)), [Some(4); 3]);
-        assert_eq!(sums.get(3, 1), None);
     }
 }

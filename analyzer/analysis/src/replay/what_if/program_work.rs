@@ -14,7 +14,6 @@ use crate::model::recorder_time::RecorderShares;
 use crate::model::what_if::WhatIfScenario;
 use crate::model::{Model, RegionIdx};
 
-/// The program's work, and the scenarios that change it.
 pub struct ProgramWork<'a> {
     /// The model, with the program's own computation.
     model: Cow<'a, Model>,
@@ -23,14 +22,13 @@ pub struct ProgramWork<'a> {
 }
 
 impl<'a> ProgramWork<'a> {
-    /// The work in the run of `model`.
     pub fn new(model: &'a Model) -> ProgramWork<'a> {
         let recorder = RecorderShares::from_model(model).map(Arc::new);
         let own = recorder.as_ref().map(|shares| Cow::Owned(shares.own_work(model)));
         ProgramWork { model: own.unwrap_or(Cow::Borrowed(model)), recorder }
     }
 
-    /// Lists the scenarios that are worth knowing of any run, then those of the user.
+    /// Lists the default scenarios of a run, then the user's.
     pub fn plan(&self, asked: &[WhatIfScenario]) -> Vec<WhatIfScenario> {
         let mut scenarios = scenarios::plan(&self.model, asked);
         if self.recorder.is_some() {
@@ -39,7 +37,7 @@ impl<'a> ProgramWork<'a> {
         scenarios
     }
 
-    /// Lists the scenarios that are worth knowing of a region, then those of the user.
+    /// Lists the default scenarios of a region, then the user's.
     pub fn plan_within(&self, region: RegionIdx, asked: &[WhatIfScenario]) -> Vec<WhatIfScenario> {
         let mut scenarios = scenarios::plan_within(&self.model, region, asked);
         if self.recorder.is_some() {
@@ -48,7 +46,6 @@ impl<'a> ProgramWork<'a> {
         scenarios
     }
 
-    /// Returns the conditions in the replays of these scenarios.
     pub fn conditions(&self, scenarios: &[WhatIfScenario]) -> Vec<(WhatIfScenario, ScenarioConditions<'_>)> {
         scenarios.iter().map(|&scenario| (scenario, self.condition(scenario))).collect()
     }

@@ -12,15 +12,14 @@ use super::balance::{
 };
 use super::branches::BranchGroups;
 use super::conditions::{ScenarioConditions, ScenarioNetwork, ScenarioWork};
-use super::mean::{factors, mean_of_who_computes};
+use super::mean::{factors, mean, mean_of_who_computes};
 use super::threads::ThreadChange;
 use crate::model::threads::ParallelRegion;
 use crate::model::{Model, OwnLoops, RankModel, RegionIdx};
 
-/// Most regions, and most ranks, that default scenarios are about.
+/// Maximum number of regions, and of ranks, in default scenarios.
 const MOST: usize = 4;
 
-/// Returns the conditions in the replay of `scenario`.
 pub(super) fn condition(scenario: WhatIfScenario, model: &Model) -> ScenarioConditions<'_> {
     match scenario {
         WhatIfScenario::Ideal | WhatIfScenario::IdealAsRecorded => ScenarioConditions::IDEAL,
@@ -79,9 +78,9 @@ fn can_balance_each(model: &Model, regions: &[RegionIdx], least: f64) -> bool {
         && alignment::is_known(model, regions)
 }
 
-/// The scenarios that are worth knowing of any run, then those of the user: the ideal and the measured run first; then the
-/// regions, and the ranks, whose longest computation is farthest above the mean. Where ranks have loops by themselves nobody can move
-/// work between them, so that nothing is asked of all ranks but each loop among its own.
+/// Lists the default scenarios, then the user's: the ideal and the measured run first; then the regions, and the ranks, whose longest
+/// computation is farthest above the mean. Work cannot be moved between ranks that have loops of their own, so that such a run has no scenarios
+/// for all ranks, but one for each loop among its ranks.
 pub(super) fn plan(model: &Model, asked: &[WhatIfScenario]) -> Vec<WhatIfScenario> {
     let mut scenarios = vec![WhatIfScenario::Ideal, WhatIfScenario::Measured];
     let least = MIN_GAIN_OF_SCENARIO * model.recorded_s();
@@ -92,7 +91,7 @@ pub(super) fn plan(model: &Model, asked: &[WhatIfScenario]) -> Vec<WhatIfScenari
         .map(|region| (region, places.branches_at(region)))
         .filter(|(region, place)| place.first() == Some(region))
         .map(|(region, place)| (region, computation_s(model, &place)))
-        // Of a function that holds the edges of a loop alone, what its ranks compute there is part of what they do in the loop.
+        // If a function holds only the edges of a loop, the computation there is part of the loop's.
         .filter(|(region, _)| !is_function(model, *region) || !places.divides_place(model, *region))
         .filter(|(region, times)| !together || is_marked(model, *region) || work.is_shared(times))
         .map(|(region, times)| (excess(model, region, &times), region))
@@ -102,12 +101,10 @@ pub(super) fn plan(model: &Model, asked: &[WhatIfScenario]) -> Vec<WhatIfScenari
     // Balancing a region that is all there is to balance in the one around it is the same scenario.
     let mut kept: Vec<(f64, RegionIdx)> = Vec::new();
     for (excess, region) in regions {
-        if kept
+        let is_kept = kept
             .iter()
-            .find(|&&(known, other)| (known - excess).abs() < 0.02 * known && (model.chain(other).contains(&region)))
-            .is_none()
-            && kept.len() < MOST
-        {
+            .any(|&(known, other)| (known - excess).abs() < 0.02 * known && model.chain(other).contains(&region));
+        if !is_kept && kept.len() < MOST {
             kept.push((excess, region));
         }
     }
@@ -136,8 +133,8 @@ pub(super) fn plan(model: &Model, asked: &[WhatIfScenario]) -> Vec<WhatIfScenari
     scenarios
 }
 
-/// Returns the place of the rank that exchanges messages with all others, which exchange next to none among each other: it makes about as many calls of point-to-point
-/// communication as they do together.
+/// Returns the index of the rank that exchanges messages with all others, which exchange next to none among each other: it makes about as many
+/// point-to-point calls as they do together.
 fn star_center(model: &Model) -> Option<u32> {
     let calls: Vec<u64> = model.ranks.iter().map(messages_of).collect();
     let all: u64 = calls.iter().sum();
@@ -156,8 +153,8 @@ fn messages_of(rank: &RankModel) -> u64 {
     calls.map(|(_, totals)| totals.calls).sum()
 }
 
-/// The scenarios that are worth knowing of a region, then those of the user: the measured run first; the region, and those in it, balanced, and the region
-/// twice as fast. All are of the whole run.
+/// Lists the default scenarios of a region, then the user's: the measured run first; the region and its inner regions balanced, and the region
+/// twice as fast. All refer to the whole run.
 pub(super) fn plan_within(model: &Model, region: RegionIdx, asked: &[WhatIfScenario]) -> Vec<WhatIfScenario> {
     const TWICE: f64 = 2.0;
     let mut scenarios =
@@ -211,11 +208,7 @@ fn excess(model: &Model, region: RegionIdx, times: &[f64]) -> f64 {
     times.iter().copied().fold(0.0, f64::max) - balanced_s(model, region, times)
 }
 
-fn mean(times: &[f64]) -> f64 {
-    times.iter().sum::<f64>() / times.len().max(1) as f64
-}
-
-/// By index: whether a region is one of these or lies in one.
+/// Returns by index whether a region is one of these or lies in one.
 fn with_inner(model: &Model, regions: &[RegionIdx]) -> Vec<bool> {
     (0..model.regions.len() as RegionIdx)
         .map(|inner| regions.iter().any(|region| *region == inner || model.chain(inner).contains(region)))

@@ -49,9 +49,9 @@ impl RankSteps<'_> {
             OperationSemantics::Wait | OperationSemantics::Test | OperationSemantics::Look => {
                 self.completion(record, semantics)
             }
-            OperationSemantics::Collective(pattern, on) => Some(self.enter(record, CommRole::Collective(pattern), on)),
+            OperationSemantics::Collective(pattern, on) => Some(self.enter(record, CommRole::Collective, pattern, on)),
             OperationSemantics::StartCollective(pattern) => {
-                Some(self.enter(record, CommRole::StartCollective(pattern), CollectiveScope::Communicator))
+                Some(self.enter(record, CommRole::StartCollective, pattern, CollectiveScope::Communicator))
             }
             OperationSemantics::Epoch(step) => Some(self.epoch(record, step)),
             OperationSemantics::Lock => {
@@ -73,32 +73,30 @@ impl RankSteps<'_> {
 
     /// Returns the event of a call that never returned: it has sent, or entered, but is not known to have received.
     fn unfinished(&mut self, record: &Record, semantics: OperationSemantics) -> Option<CommEvent> {
-        use OperationSemantics::*;
         match semantics {
-            Send(mode) | StartSend(mode) => Some(self.send(record, CommRole::StartSend, mode)),
-            Exchange => Some(self.send(record, CommRole::StartSend, SendMode::Standard)),
-            Collective(pattern, on) => Some(self.enter(record, CommRole::StartCollective(pattern), on)),
-            Epoch(step @ (EpochStep::Post | EpochStep::Complete)) => Some(self.epoch(record, step)),
-            Epoch(EpochStep::Start | EpochStep::Wait | EpochStep::Test) | Lock | Unlock => None,
-            Flush | Fetch | StartAccess => None,
-            Recv | StartRecv | StartExchange | Probe | AskForMessage | StartCollective(_) => None,
-            PrepareSend(_) | PrepareRecv | PrepareCollective(_) | Start | StartAll | Ready => None,
-            Wait | Test | AskForRequest | Look | Nothing => None,
+            OperationSemantics::Send(mode) | OperationSemantics::StartSend(mode) => {
+                Some(self.send(record, CommRole::StartSend, mode))
+            }
+            OperationSemantics::Exchange => Some(self.send(record, CommRole::StartSend, SendMode::Standard)),
+            OperationSemantics::Collective(pattern, on) => {
+                Some(self.enter(record, CommRole::StartCollective, pattern, on))
+            }
+            OperationSemantics::Epoch(step @ (EpochStep::Post | EpochStep::Complete)) => Some(self.epoch(record, step)),
+            _ => None,
         }
     }
 
-    /// A step of an epoch with a group.
     fn epoch(&mut self, record: &Record, step: EpochStep) -> CommEvent {
         let peer = self.lists.epoch(record, step, &self.definitions);
         let (comm, _) = self.peer(record.comm, record.peer);
         self.rma_event(record, CommRole::Epoch(step), comm, peer)
     }
 
-    /// A lock, or its end; `None`: with nobody, for its target is MPI_PROC_NULL.
+    /// Returns the event of a call with a target, or `None` if the target is MPI_PROC_NULL.
     fn lock(&mut self, record: &Record, role: CommRole) -> Option<CommEvent> {
-        let is_nobody = record.peer < 0 && record.peer != NO_PEER;
+        let has_target = record.peer >= 0 || record.peer == NO_PEER;
         let (comm, target) = self.peer(record.comm, record.peer);
-        (!is_nobody).then(|| self.rma_event(record, role, comm, target))
+        has_target.then(|| self.rma_event(record, role, comm, target))
     }
 
     fn rma_event(&self, record: &Record, role: CommRole, comm: u32, peer: u32) -> CommEvent {
@@ -116,13 +114,14 @@ impl RankSteps<'_> {
         CommEvent { mode, ..self.message(record, role, record.sent) }
     }
 
-    /// A receive that is started: with what it receives, where that is known already.
+    /// Returns the start of a receive, with the message that it receives if that is known already.
     fn starts_receive(&mut self, record: &Record) -> CommEvent {
-        let any = record.flags.contains(CallFlags::ANY_SOURCE) || record.flags.contains(CallFlags::ANY_TAG);
+        if !record.flags.contains(CallFlags::ANY_SOURCE) && !record.flags.contains(CallFlags::ANY_TAG) {
+            return self.message(record, CommRole::StartRecv, 0);
+        }
         match self.arrived.get(&record.request) {
-            Some(&(peer, tag)) if any => self.message(&Record { peer, tag, ..*record }, CommRole::StartRecv, 0),
-            _ if any => self.message(record, CommRole::StartRecvAny, 0),
-            _ => self.message(record, CommRole::StartRecv, 0),
+            Some(&(peer, tag)) => self.message(&Record { peer, tag, ..*record }, CommRole::StartRecv, 0),
+            None => self.message(record, CommRole::StartRecvAny, 0),
         }
     }
 
@@ -140,55 +139,53 @@ impl RankSteps<'_> {
         Some(self.message(record, role, record.received))
     }
 
-    /// Returns the event of starting a persistent request.
     pub(super) fn started(&mut self, record: &Record) -> Option<CommEvent> {
-        // No rank is negative: MPI_PROC_NULL, with which nothing is exchanged.
-        let nobody = record.peer < 0 && !record.flags.contains(CallFlags::ANY_SOURCE);
+        // No rank is negative; nothing is exchanged with MPI_PROC_NULL.
+        let is_proc_null = record.peer < 0 && !record.flags.contains(CallFlags::ANY_SOURCE);
         match self.prepared.find(record)? {
-            OperationSemantics::PrepareSend(_) | OperationSemantics::PrepareRecv if nobody => None,
+            OperationSemantics::PrepareSend(_) | OperationSemantics::PrepareRecv if is_proc_null => None,
             OperationSemantics::PrepareSend(mode) => Some(self.send(record, CommRole::StartSend, mode)),
             OperationSemantics::PrepareRecv => Some(self.starts_receive(record)),
             OperationSemantics::PrepareCollective(pattern) => {
-                Some(self.enter(record, CommRole::StartCollective(pattern), CollectiveScope::Communicator))
+                Some(self.enter(record, CommRole::StartCollective, pattern, CollectiveScope::Communicator))
             }
             _ => None,
         }
     }
 
-    fn enter(&mut self, record: &Record, role: CommRole, on: CollectiveScope) -> CommEvent {
-        let rooted =
-            matches!(role, CommRole::Collective(CommunicationPattern::OneToAll | CommunicationPattern::AllToOne))
-                || matches!(
-                    role,
-                    CommRole::StartCollective(CommunicationPattern::OneToAll | CommunicationPattern::AllToOne)
-                );
+    fn enter(
+        &mut self,
+        record: &Record,
+        role: fn(CommunicationPattern) -> CommRole,
+        pattern: CommunicationPattern,
+        on: CollectiveScope,
+    ) -> CommEvent {
         let (comm, mut peer) = self.peer(record.comm, record.peer);
-        if matches!(
-            role,
-            CommRole::Collective(CommunicationPattern::Neighbours)
-                | CommRole::StartCollective(CommunicationPattern::Neighbours)
-        ) {
-            let (peer, bytes) = (self.lists.neighbours(record.comm, &self.definitions), record.received);
-            return CommEvent {
-                role,
-                comm,
-                peer,
-                tag: 0,
-                request: record.request,
-                bytes,
-                mode: SendMode::Standard,
-                any: false,
-            };
+        let (mut tag, mut bytes) = (self.object(record, on), record.sent.max(record.received));
+        match pattern {
+            CommunicationPattern::Neighbours => {
+                peer = self.lists.neighbours(record.comm, &self.definitions);
+                (tag, bytes) = (0, record.received);
+            }
+            CommunicationPattern::OneToAll | CommunicationPattern::AllToOne => {
+                let communicator = self.definitions.communicators.get(&record.comm);
+                if peer == NONE && record.sent > 0 && communicator.is_some_and(|comm| !comm.remote.is_empty()) {
+                    // The root of an inter-communicator, which has no number in its remote group.
+                    peer = self.rank;
+                }
+            }
+            CommunicationPattern::AllToAll | CommunicationPattern::Prefix => peer = NONE,
         }
-        if !rooted {
-            peer = NONE;
-        } else if peer == NONE && record.sent > 0 && self.has_remote(record.comm) {
-            // The root of an inter-communicator, which has no number in its remote group.
-            peer = self.rank;
+        CommEvent {
+            role: role(pattern),
+            comm,
+            peer,
+            tag,
+            request: record.request,
+            bytes,
+            mode: SendMode::Standard,
+            any: false,
         }
-        let tag = self.object(record, on);
-        let bytes = record.sent.max(record.received);
-        CommEvent { role, comm, peer, tag, request: record.request, bytes, mode: SendMode::Standard, any: false }
     }
 
     /// Returns the object that a collective is on: 0 the communicator; RMA windows and files by how many were made on it before.
@@ -201,14 +198,10 @@ impl RankSteps<'_> {
         made_before(objects, record.tag as u32).map_or(-1, |before| 2 + 2 * before as i32 + bit)
     }
 
-    fn has_remote(&self, comm: u32) -> bool {
-        self.definitions.communicators.get(&comm).is_some_and(|comm| !comm.remote.is_empty())
-    }
-
-    /// The run's index of a communicator, and the world rank of a peer in it.
+    /// Returns the run's index of a communicator, and the world rank of a peer in it, or NONE for each that is not known.
     pub(super) fn peer(&mut self, comm: u32, peer: i32) -> (u32, u32) {
         let (definitions, communicators) = (&self.definitions, self.ids.communicators);
-        let known = self.comms.get_or_insert_with(comm.into(), || {
+        let known = self.comms.entry(comm).or_insert_with(|| {
             let found = definitions.communicators.get(&comm);
             let index = found.and_then(|found| communicators.binary_search_by_key(&found.uid, |one| one.uid).ok());
             let peers = found.map(|found| if found.remote.is_empty() { &found.group } else { &found.remote });
@@ -218,7 +211,8 @@ impl RankSteps<'_> {
     }
 }
 
-/// Returns the number of RMA windows, or files, created earlier on the same communicator, which all ranks count alike; `None`: it is not known.
+/// Returns the number of RMA windows, or files, created earlier on the same communicator, which all ranks count alike, or
+/// `None` if it is not known.
 fn made_before(objects: &BTreeMap<u32, MpiObject>, id: u32) -> Option<u32> {
     let comm = objects.get(&id)?.comm;
     Some(objects.range(..id).filter(|(_, object)| object.comm == comm).count() as u32)

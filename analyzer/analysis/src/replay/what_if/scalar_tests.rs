@@ -14,7 +14,6 @@ use crate::model::region_state::{Ns, RegionState};
 /// The clocks of all threads in one replay.
 struct ScalarReplay {
     condition: ScenarioConditions<'static>,
-    /// Begin of the first window.
     begin: Ns,
     threads: Vec<ScalarThread>,
     /// By number of the note.
@@ -219,7 +218,7 @@ impl ReplayPair {
             notes: Vec::new(),
         });
         let mut both = ReplayPair {
-            together: ScenarioClocks::new(conditions.to_vec(), begin),
+            together: ScenarioClocks::new(conditions.to_vec(), begin, 0),
             alone: alone.collect(),
             notes: Vec::new(),
             now: [begin; THREADS],

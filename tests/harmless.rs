@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
+use lbprof_collector::folder::RunFolder;
 use lbprof_collector::options::SETTINGS;
-use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::LogItem;
 use lbprof_collector::{Operation, ProblemKind};
 use lbprof_tests::launch::{Job, Outcome};
@@ -395,7 +395,7 @@ fn what_is_left_of_an_emptied_ring_is_whole(mpi: &Mpi, _: &Path, folder: &Path) 
         let mode = if run % 4 == 3 { "profile" } else { "events" };
         let job = Job::new(mpi, 1, &program, &folder).with_env("LBPROF_BUFFER", "32K").with_env("LBPROF_MODE", mode);
         while_rings_are_emptied(&job, 0)?.must_succeed()?;
-        let mut log = RankLog::open(&job.run_folder()?, 0)?;
+        let mut log = RunFolder::list(&job.run_folder()?)?.open(0)?;
         let (mut last, mut calls) = (0, 0);
         while let Some(item) = log.next_item() {
             match item {
@@ -561,7 +561,7 @@ fn interrupted_calls_keep_their_paths(mpi: &Mpi, _: &Path, folder: &Path) -> any
     let job = Job::new(mpi, 1, &program, folder);
     let bare = known_outcome::of_bare(&job)?.must_succeed()?;
     job.recorded()?.must_equal(&bare, mpi)?;
-    let mut log = RankLog::open(&job.run_folder()?, 0)?;
+    let mut log = RunFolder::list(&job.run_folder()?)?.open(0)?;
     let mut paths = Vec::new();
     while let Some(item) = log.next_item() {
         if let LogItem::Records { records, .. } = item {

@@ -35,31 +35,38 @@ fn is_like(expected: &str, path: &str) -> bool {
     })
 }
 
-/// The definitions of a kind by rank and id.
+/// The lines of the definitions of a kind by rank and id.
 fn defined<'a>(dump: &'a Dump, kind: &str) -> anyhow::Result<HashMap<(u64, u64), &'a Value>> {
     let lines = dump.others.get("definition").into_iter().flatten().filter(|line| line["definition"] == kind);
     let of = |line: &'a Value| {
         let (rank, id) = (line["rank"].as_u64(), line["value"]["id"].as_u64());
-        Ok(((rank.context("a rank")?, id.context("an id")?), &line["value"]))
+        Ok(((rank.context("a rank")?, id.context("an id")?), line))
     };
     lines.map(of).collect()
 }
 
+/// An id in the dump, unless it is the one that stands for none.
+fn known_id(value: &Value) -> Option<u64> {
+    value.as_u64().filter(|&id| id != u64::from(u32::MAX))
+}
+
 /// The name of a function of a script and the line of its call.
 fn line_of(site: &Value, rank: u32, functions: &HashMap<(u64, u64), &Value>) -> anyhow::Result<Option<String>> {
-    let Some(function) = site["function"].as_u64() else { return Ok(None) };
+    let Some(function) = known_id(&site["function"]) else { return Ok(None) };
     let function = functions.get(&(u64::from(rank), function)).context("a function's definition")?;
-    Ok(Some(format!("{}:{}", function["name"].as_str().context("a name")?, site["offset"])))
+    Ok(Some(format!("{}:{}", function["value"]["name"].as_str().context("a name")?, site["offset"])))
 }
 
 /// The log has the modules that its call sites and samples are in, and no others.
 fn no_module_is_unused(dump: &Dump) -> anyhow::Result<()> {
     let lines = |kind: &str| dump.others.get(kind).into_iter().flatten();
     let sites = lines("definition").filter(|line| line["definition"] == "call_site");
-    let used = sites.map(|line| (&line["rank"], &line["value"]["module"]));
-    let used: Vec<_> = used.chain(lines("sample").map(|line| (&line["rank"], &line["module"]))).collect();
+    let of_sites: Vec<_> = sites.map(|line| (&line["rank"], &line["value"]["module"])).collect();
+    let of_samples: Vec<_> = lines("sample").map(|line| (&line["rank"], &line["module"])).collect();
     for line in lines("definition").filter(|line| line["definition"] == "module") {
-        ensure!(used.contains(&(&line["rank"], &line["value"]["path"])), "nothing is in {line}");
+        let (rank, module) = (&line["rank"], &line["value"]);
+        let is_used = of_sites.contains(&(rank, &module["id"])) || of_samples.contains(&(rank, &module["path"]));
+        ensure!(is_used, "nothing is in {line}");
     }
     Ok(())
 }
@@ -68,21 +75,24 @@ fn no_module_is_unused(dump: &Dump) -> anyhow::Result<()> {
 fn found(dump: &Dump, is_script: bool) -> anyhow::Result<BTreeMap<i32, BTreeSet<String>>> {
     no_module_is_unused(dump)?;
     let (sites, of_scripts) = (defined(dump, "call_site")?, defined(dump, "function")?);
+    let modules = defined(dump, "module")?;
     let mut found: BTreeMap<i32, BTreeSet<String>> = BTreeMap::new();
     for record in dump.records.iter().filter(|record| record.operation == "Sendrecv") {
         let mut functions = Vec::new();
         let mut at = record.call_site;
         while let Some(id) = at {
-            let site = sites.get(&(u64::from(record.rank), id)).context("a call site's definition")?;
+            let line = sites.get(&(u64::from(record.rank), id)).context("a call site's definition")?;
+            let site = &line["value"];
+            at = known_id(&site["parent"]);
             if is_script {
                 functions.extend(line_of(site, record.rank, &of_scripts)?);
-                at = site["parent"].as_u64();
                 continue;
             }
-            let function = site["place"].as_str().and_then(|place| place.split_once(" ("));
-            let is_libc = site["module"].as_str().is_none_or(|module| module.contains("/libc.so"));
+            let function = line["name"].as_str().and_then(|place| place.split_once(" ("));
+            let module = site["module"].as_u64().and_then(|id| modules.get(&(u64::from(record.rank), id)));
+            let path = module.and_then(|module| module["value"]["path"].as_str());
+            let is_libc = path.is_none_or(|path| path.contains("/libc.so"));
             functions.push(function.filter(|_| !is_libc).map_or(NAMELESS, |(name, _)| name).to_owned());
-            at = site["parent"].as_u64();
             if at.is_none() && site["cut"] == true {
                 functions.push(CUT.to_owned());
             }
@@ -160,7 +170,7 @@ fn many_paths_are_distinguished_and_ever_new_ones_are_cut(case: &Case) -> anyhow
 /// The kinds of the problems that the logs themselves have.
 fn defined_problems(dump: &Dump) -> BTreeSet<&str> {
     let lines = dump.others.get("definition").into_iter().flatten().filter(|line| line["definition"] == "problem");
-    lines.filter_map(|line| line["value"]["kind"].as_str()).collect()
+    lines.filter_map(|line| line["name"].as_str()).collect()
 }
 
 /// The tests of this suite.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use anyhow::{Context, ensure};
 use lbprof_collector::Operation;
-use lbprof_collector::rank_log::RankLog;
+use lbprof_collector::folder::RunFolder;
 use lbprof_collector::reader::LogItem;
 use lbprof_tests::launch::Job;
 use lbprof_tests::mpi::Mpi;
@@ -30,7 +30,7 @@ type ComparedCall = (u16, i32, i32, u64, u64, u32);
 type ThreadCalls = BTreeMap<u32, Vec<ComparedCall>>;
 
 fn calls_of(folder: &Path, rank: u32) -> anyhow::Result<ThreadCalls> {
-    let mut log = RankLog::open(folder, rank)?;
+    let mut log = RunFolder::list(folder)?.open(rank)?;
     let mut calls = ThreadCalls::new();
     while let Some(item) = log.next_item() {
         let LogItem::Records { head, records } = item else { continue };

@@ -84,7 +84,7 @@ fn samples_say_what_the_program_does(case: &Case) -> anyhow::Result<()> {
     let dump = run::dump(&job.run_folder()?)?;
     let of = |kind: &str| dump.others.get(kind).map(Vec::as_slice).unwrap_or_default();
     let definitions: Vec<_> = of("definition").iter().filter(|line| line["definition"] == "sampling").collect();
-    ensure!(definitions.iter().all(|line| line["value"]["sampled"] == true), "not sampled: {definitions:?}");
+    ensure!(definitions.iter().all(|line| line["value"]["outcome"] == "sampled"), "not sampled: {definitions:?}");
     // A rank that waits for a core in an MPI that spins does not come to take its samples over: the shares of states show whether that matters.
     let may_lose = case.program.value("states").is_some();
     ensure!(may_lose || !of("problem").iter().any(|line| line["kind"] == "SamplesLost"), "samples were lost");

@@ -384,7 +384,7 @@ fn so_many_callers_are_recorded(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> 
             for _ in 0..depth {
                 one = site(one["parent"].as_u64().context("a caller")?, record.rank)?;
             }
-            ensure!(one["parent"].is_null() && one["cut"] == true, "depth {depth}: {one}");
+            ensure!(one["parent"] == u32::MAX && one["cut"] == true, "depth {depth}: {one}");
         }
     }
     Ok(())

@@ -48,8 +48,6 @@ pub mod words;
 
 pub use definition::Definition;
 pub use fold::{polling, profile, spinning, thread_positions, walk};
-#[cfg(test)]
-use format::example_header;
 use format::{blocks, codec, compressor, record_predictor};
 pub use format::{decode, encode, index, sample_block, summary, writer};
 pub use operation::Operation;
@@ -61,5 +59,5 @@ pub use record::{
 };
 pub use ring::salvage;
 pub use run::{folder, live_process, live_run, log_paths, rank_log, reader, trailer};
-use run::{merged_threads, sparse_file, undefined_ids};
+use run::{merged_threads, sparse_file};
 pub use states::{Activity, CoreState, StateGroup};

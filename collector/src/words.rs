@@ -37,7 +37,6 @@ impl Display for SystemError<'_> {
     fn fmt(&self, to: &mut Formatter<'_>) -> Result {
         let SystemError(error) = self;
         if error.get_ref().is_some() {
-            // It was made with words of its own.
             return write!(to, "{error}");
         }
         match words_of_number(error).or_else(|| words_of_kind(error.kind())) {
@@ -99,7 +98,7 @@ pub struct TimeUnit {
 }
 
 impl TimeUnit {
-    /// The unit in which `max_s` seconds, the longest of a column, has one to three digits before the point.
+    /// Returns the unit in which `max_s` seconds, the longest time of a column, has one to three digits before the point.
     pub fn for_max(max_s: f64) -> TimeUnit {
         let (scale, symbol) = match max_s.abs() {
             s if s >= 0.9995 => (1.0, "s"),
@@ -107,22 +106,21 @@ impl TimeUnit {
             s if s > 0.0 => (1e6, "µs"),
             _ => (1.0, "s"),
         };
-        let decimals = match max_s.abs() * scale {
-            value if value >= 999.5 => 0,
-            value if value >= 99.95 => 1,
-            value if value >= 9.995 => 2,
-            _ => 3,
-        };
-        TimeUnit { scale, symbol, decimals }
+        TimeUnit { scale, symbol, decimals: four_digit_decimals(max_s.abs() * scale) }
     }
 
-    /// `seconds` in this unit, without its symbol.
+    /// Formats `seconds` in this unit, without its symbol.
     pub fn number(&self, seconds: f64) -> String {
         format!("{:.*}", self.decimals, seconds * self.scale)
     }
 }
 
-/// A time with its unit: `1.32 s`.
+/// Returns the number of decimals with which a number up to 999 has four digits.
+fn four_digit_decimals(value: f64) -> usize {
+    [9.995, 99.95, 999.5].iter().filter(|&&bound| value < bound).count()
+}
+
+/// Formats a time with its unit: `1.32 s`.
 pub fn seconds(seconds: f64) -> String {
     seconds_like(seconds, seconds)
 }
@@ -131,24 +129,24 @@ fn in_unit(seconds: f64, unit: TimeUnit) -> String {
     format!("{:.*}", unit.decimals.min(2), seconds * unit.scale)
 }
 
-/// True if a number has no other digit than 0.
+/// Returns whether a number has no other digit than 0.
 fn is_zero(text: &str) -> bool {
     text.chars().all(|char| matches!(char, '-' | '0' | '.'))
 }
 
-/// A time in the unit that suits `reference`, so that all times of a sentence compare at a glance; in its own unit where in that
-/// one it would be 0, or have more than three digits before the point.
+/// Formats a time in the unit that suits `reference`, so that all times of a sentence compare at a glance. It gets its own unit if in the other one it would
+/// be 0, or have more than three digits before the point.
 pub fn seconds_like(seconds: f64, reference: f64) -> String {
     let unit = TimeUnit::for_max(reference);
     let is_long = unit.scale > 1.0 && (seconds * unit.scale).abs() >= 999.5;
     let text = in_unit(seconds, unit);
     let unit = if (is_zero(&text) && seconds != 0.0) || is_long { TimeUnit::for_max(seconds) } else { unit };
     let text = in_unit(seconds, unit);
-    // What rounds to zero has no sign.
+    // A number that rounds to zero has no sign.
     format!("{} {}", if is_zero(&text) { text.trim_start_matches('-') } else { &text }, unit.symbol)
 }
 
-/// Bytes with a unit of powers of 1000: `1.32 MB`; nothing at all for none.
+/// Formats bytes with a unit of powers of 1000: `1.32 MB`.
 pub fn bytes(value: u64) -> String {
     const UNITS: [&str; 7] = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
     let mut scaled = value as f64;
@@ -157,13 +155,7 @@ pub fn bytes(value: u64) -> String {
         scaled /= 1000.0;
         unit += 1;
     }
-    let decimals = if unit == 0 || scaled >= 99.95 {
-        0
-    } else if scaled >= 9.995 {
-        1
-    } else {
-        2
-    };
+    let decimals = if unit == 0 { 0 } else { four_digit_decimals(scaled).saturating_sub(1) };
     format!("{scaled:.decimals$} {}", UNITS[unit])
 }
 
@@ -191,7 +183,7 @@ pub fn find_meant<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
     (distance <= letters.div_ceil(3)).then_some(nearest)
 }
 
-/// True if the locale's character set is UTF-8, by the variables that name it, or if none does.
+/// Returns whether the character set of the locale is UTF-8, or not set.
 pub fn is_utf8_locale(variable: impl Fn(&str) -> Option<String>) -> bool {
     let locale =
         ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| variable(name).filter(|value| !value.is_empty()));

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use lbprof_collector::fold::ProfileFold;
 use lbprof_collector::format::{BLOCK_HEAD_BYTES, BLOCK_MAGIC, BatchHead, BlockHead, MAX_PLAIN, VERSION};
-use lbprof_collector::reader::{LogItem, LogReader, OpenError};
+use lbprof_collector::reader::{LogItem, LogReader, UnreadableLog};
 use lbprof_collector::record::Record;
 use lbprof_collector::ring::HEAD_BYTES;
 use lbprof_collector::salvage;
@@ -52,7 +52,6 @@ unsafe impl GlobalAlloc for CountingAllocator {
 #[global_allocator]
 static COUNTING: CountingAllocator = CountingAllocator;
 
-/// The most bytes that `work` held at a time.
 fn memory_of(work: impl FnOnce()) -> usize {
     let before = ALLOCATED.get();
     MOST_ALLOCATED.set(before);
@@ -60,7 +59,6 @@ fn memory_of(work: impl FnOnce()) -> usize {
     (MOST_ALLOCATED.get() - before).unsigned_abs()
 }
 
-/// The records among items.
 fn records_of(items: &[LogItem]) -> Vec<Record> {
     let records = items.iter().filter_map(|item| match item {
         LogItem::Records { records, .. } => Some(records.as_slice()),
@@ -76,7 +74,6 @@ fn problems_of(items: &[LogItem]) -> Vec<ProblemKind> {
         .collect()
 }
 
-/// Where the blocks of a whole log begin, and its length.
 fn block_bounds(log: &[u8]) -> Vec<usize> {
     let mut at = log.windows(4).position(|window| window == BLOCK_MAGIC).unwrap();
     let mut bounds = vec![at];
@@ -88,7 +85,6 @@ fn block_bounds(log: &[u8]) -> Vec<usize> {
     bounds
 }
 
-/// The example, made once, and its records.
 static EXAMPLE: LazyLock<(Vec<u8>, Vec<Record>)> = LazyLock::new(example_log);
 
 /// What any log with the example's records, however damaged, must give: an error, or records that were all written, none of
@@ -108,7 +104,6 @@ fn check(log: &[u8], written: &[Record]) {
     }
 }
 
-/// Reads a log to its end, whatever it is.
 fn read(log: &[u8]) {
     if let Ok(mut reader) = LogReader::new(log) {
         while reader.next_item().is_some() {}
@@ -139,26 +134,24 @@ fn every_truncation_gives_the_blocks_before_it_and_says_so() {
 #[test]
 fn a_truncated_header_is_distinguished_from_a_file_of_another_kind() {
     let (log, _) = example_log();
-    assert!(matches!(LogReader::new(&log[..0]), Err(OpenError::Short { found: 0, .. })));
-    assert!(matches!(LogReader::new(&log[..30]), Err(OpenError::Short { found: 30, .. })));
-    assert!(matches!(LogReader::new(&b"#!/bin/sh\necho a program"[..]), Err(OpenError::NotALog { .. })));
+    assert!(matches!(LogReader::new(&log[..0]), Err(UnreadableLog::Short(0))));
+    assert!(matches!(LogReader::new(&log[..30]), Err(UnreadableLog::Short(30))));
+    assert!(matches!(LogReader::new(&b"#!/bin/sh\necho a program"[..]), Err(UnreadableLog::NotALog(_))));
     for version in [VERSION - 1, VERSION + 1] {
         let mut other = log.clone();
         other[8] = version as u8;
         let Err(error) = LogReader::new(&other[..]) else { panic!("a log of version {version} was opened") };
         assert_eq!(
             error.to_string(),
-            format!(
-                "the log: log format {version}, this lb-report reads {VERSION}: use the lb-report of the run's lbprof"
-            )
+            format!("log format {version}, this lb-report reads {VERSION}: use the lb-report of the run's lbprof")
         );
     }
     let mut flipped = log.clone();
     flipped[25] ^= 1;
-    assert!(matches!(LogReader::new(&flipped[..]), Err(OpenError::Header { .. })));
+    assert!(matches!(LogReader::new(&flipped[..]), Err(UnreadableLog::Header(_))));
     let mut endless = log;
     endless[10..14].copy_from_slice(&u32::MAX.to_le_bytes());
-    assert!(matches!(LogReader::new(&endless[..]), Err(OpenError::Header { .. })));
+    assert!(matches!(LogReader::new(&endless[..]), Err(UnreadableLog::Header(_))));
 }
 
 #[test]
@@ -254,7 +247,7 @@ fn an_error_of_the_disk_is_reported_after_what_could_be_read() {
     assert_eq!(records_of(&items), written);
     let Some(LogItem::Problem(problem)) = items.last() else { panic!("{items:?}") };
     assert_eq!((problem.kind, problem.detail.as_str()), (ProblemKind::Damaged, "the disk is gone"));
-    assert!(matches!(LogReader::new(FailingWriter(&log[..30])), Err(OpenError::Io { .. })));
+    assert!(matches!(LogReader::new(FailingWriter(&log[..30])), Err(UnreadableLog::Io(_))));
 }
 
 proptest! {
@@ -335,7 +328,7 @@ proptest! {
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
     ) {
         let (_, written) = &*EXAMPLE;
-        let mut encoder = lbprof_collector::encode::RecordEncoder::new();
+        let mut encoder = lbprof_collector::encode::RecordEncoder::default();
         encoder.encode(&BatchHead::default(), written, |record| record.call_site);
         let (mut plain, mut tail) = (encoder.plain().to_vec(), encoder.tail().to_vec());
         for (place, byte) in changes {
@@ -343,7 +336,7 @@ proptest! {
             let at = place.index(n + tail.len());
             *if at < n { &mut plain[at] } else { &mut tail[at - n] } = byte;
         }
-        if let Some((_, records)) = lbprof_collector::decode::RecordDecoder::new().decode(&plain, &tail) {
+        if let Some((_, records)) = lbprof_collector::decode::RecordDecoder::default().decode(&plain, &tail) {
             prop_assert!(records.len() <= 2 * tail.len());
         }
     }
@@ -414,7 +407,7 @@ static PLAIN: LazyLock<Vec<u8>> = LazyLock::new(|| {
     assert_eq!(block.frame, 0, "so few definitions do not compress");
     plain.extend_from_slice(&listed[plain.len()..]);
 
-    let mut encoder = lbprof_collector::encode::RecordEncoder::new();
+    let mut encoder = lbprof_collector::encode::RecordEncoder::default();
     encoder.encode(&BatchHead::default(), records, |record| record.call_site);
     plain.extend(block_of(2, encoder.plain(), encoder.tail()));
 
@@ -439,7 +432,6 @@ static PLAIN: LazyLock<Vec<u8>> = LazyLock::new(|| {
     plain
 });
 
-/// Samples in a few places, with counts.
 fn example_samples() -> Vec<Sample> {
     let sample = |i: u64| Sample {
         ticks: scenario::START + 5_000_000 * i + i * i % 7_000,
@@ -451,7 +443,6 @@ fn example_samples() -> Vec<Sample> {
     (0..60).map(sample).collect()
 }
 
-/// A block that is not compressed, with its checksum.
 fn block_of(kind: u8, plain: &[u8], tail: &[u8]) -> Vec<u8> {
     let payload = [plain, tail].concat();
     let head = BlockHead { kind, stored: payload.len() as u32, frame: 0, plain: plain.len() as u32, crc: 0 };

@@ -16,7 +16,6 @@ use lbprof_simulator::scenario;
 use proptest::prelude::*;
 use support::records;
 
-/// A call of activity point-to-point from call site 7.
 fn send(begin: u64, end: u64) -> Record {
     Record { end, call_site: 7, sent: 100, ..Record::new(Operation::Send, begin) }
 }
@@ -33,20 +32,17 @@ fn marker(operation: Operation, at: u64) -> Record {
     Record::new(operation, at)
 }
 
-/// The profile of a thread that begins to record at tick 0.
 fn fold(records: &[Record]) -> ThreadProfile {
     let mut fold = ProfileFold::new(BatchHead::default());
     fold.records(records, |record| record.call_site);
     fold.take().profile
 }
 
-/// (ticks, calls) of a region, iteration and activity.
 fn time(profile: &ThreadProfile, region: u32, iteration: u32, activity: Activity) -> (u64, u64) {
     let key = CellKey { region, iteration, activity: activity as u8 };
     profile.cells.iter().find(|(k, _)| *k == key).map_or((0, 0), |(_, cell)| (cell.ticks, cell.calls))
 }
 
-/// The sums of the call site 7, in region 0.
 fn site(profile: &ThreadProfile, operation: Operation, activity: Activity) -> ProfileCell {
     let key = CallSiteKey { region: 0, call_site: 7, operation: operation as u16, activity: activity as u8 };
     profile.sites.iter().find(|(k, _)| *k == key).map_or(ProfileCell::default(), |(_, cell)| *cell)
@@ -267,7 +263,6 @@ fn no_more_regions_open_than_a_recorder_opens() {
     assert_eq!(fold.head(), head);
 }
 
-/// As a reader gives them: a walk knows nothing of calls joined with their parts.
 fn apart_records(most: usize) -> impl Strategy<Value = Vec<Record>> {
     records(most).prop_map(|mut records| {
         take_apart(&mut records);
@@ -343,7 +338,6 @@ proptest! {
 /// Ticks by region, iteration and activity; of no activity while paused, wherever.
 type Times = BTreeMap<(u32, u32, Option<Activity>), u64>;
 
-/// Those of a walk, interval by interval.
 fn walked(records: &[Record]) -> (Times, BatchHead) {
     let mut walk = RecordWalk::new(&BatchHead::default());
     let mut times = Times::new();

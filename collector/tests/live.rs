@@ -11,7 +11,6 @@ use lbprof_collector::{Problem, Record};
 use lbprof_simulator::scenario::Scenario;
 use tempfile::TempDir;
 
-/// Records and problems of each rank.
 type Found = BTreeMap<u32, (Vec<Record>, Vec<Problem>)>;
 
 /// Three ranks with several blocks each; rank 1 was killed with records in its ring.
@@ -25,7 +24,6 @@ fn written() -> TempDir {
     dir
 }
 
-/// What the logs and rings hold, read as a whole.
 fn read_whole(dir: &Path) -> BTreeMap<u32, Vec<Record>> {
     let folder = RunFolder::list(dir).unwrap();
     let read = |rank| {
@@ -41,7 +39,6 @@ fn read_whole(dir: &Path) -> BTreeMap<u32, Vec<Record>> {
     folder.ranks().map(read).collect()
 }
 
-/// Adds what is new.
 fn look(run: &mut LiveRun, found: &mut Found) {
     run.look_again().unwrap();
     for (log, _) in run.logs() {
@@ -58,7 +55,6 @@ fn look(run: &mut LiveRun, found: &mut Found) {
     }
 }
 
-/// Adds what the rings hold beyond the logs.
 fn add_rings(run: &mut LiveRun, found: &mut Found) {
     for (log, ring) in run.logs() {
         let beyond = ring.and_then(|ring| log.beyond(&ring));

@@ -11,8 +11,8 @@ use std::process::Command;
 
 use lbprof_collector::ProblemKind;
 use lbprof_collector::definition::{CallSite, Definition, InterpretedFunction, NeighbourRanks, RankGroup, RankList};
+use lbprof_collector::folder::RunFolder;
 use lbprof_collector::format::{BatchHead, log_name, rings_name};
-use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::LogItem;
 use lbprof_collector::record::Record;
 use lbprof_collector::sample::{Sample, SampleHead};
@@ -24,7 +24,6 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use support::{example_log, records, samples};
 
-/// What `read_log.py` prints of rank `rank` in `folder`.
 fn by_the_document(folder: &Path, rank: u32) -> String {
     let mut command = Command::new("python3");
     command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/read_log.py"));
@@ -39,9 +38,8 @@ fn by_the_document(folder: &Path, rank: u32) -> String {
     String::from_utf8(output.stdout).expect("it prints text")
 }
 
-/// The same by this crate's reader.
 fn by_the_reader(folder: &Path, rank: u32) -> String {
-    let mut log = RankLog::open(folder, rank).expect("the log opens");
+    let mut log = RunFolder::list(folder).unwrap().open(rank).expect("the log opens");
     let header = log.header();
     let mut text = String::new();
     let _ =
@@ -114,7 +112,6 @@ fn by_the_reader(folder: &Path, rank: u32) -> String {
     text
 }
 
-/// A record as the document lays it out.
 fn as_in_a_ring(record: &Record) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(64);
     for field in [record.begin, record.end, record.call_site, record.sent, record.received] {
@@ -129,7 +126,6 @@ fn as_in_a_ring(record: &Record) -> Vec<u8> {
     bytes
 }
 
-/// The fields of a sample, for a checksum.
 fn as_bytes(sample: &Sample) -> Vec<u8> {
     let counts = sample.counts.unwrap_or_default();
     let mut bytes = sample.ticks.to_le_bytes().to_vec();
@@ -149,7 +145,6 @@ fn check(folder: &Path, rank: u32, expected: &[&str]) {
     }
 }
 
-/// A script that meets every kind of column, marker and definition.
 fn run() -> Scenario {
     Scenario::ranks(4).each(|rank, script| {
         let script =

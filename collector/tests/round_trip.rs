@@ -15,9 +15,7 @@ use lbprof_collector::parallel::{MemberSums, MutexKind, MutexSums, ParallelSums,
 use lbprof_collector::poll_gaps::{GapSums, PlacedGaps, ProfileGaps};
 use lbprof_collector::reader::{LogItem, LogReader};
 use lbprof_collector::record::{NONE, Record};
-use lbprof_collector::sample::{
-    SampleCaller, SampleHead, SamplePlaces, SampledThread, SamplingOutcome, SamplingSetup, ThreadPool,
-};
+use lbprof_collector::sample::{SampleHead, SamplePlaces, SampledThread, SamplingOutcome, SamplingSetup, ThreadPool};
 use lbprof_collector::sample_block::{self, SampleEncoder};
 use lbprof_collector::writer::{LogWriter, block_of};
 use lbprof_collector::{Activity, Operation, ProblemKind};
@@ -30,28 +28,28 @@ proptest! {
 
     #[test]
     fn records_come_back_exactly(head in head(), records in records(600)) {
-        let mut encoder = RecordEncoder::new();
+        let mut encoder = RecordEncoder::default();
         encoder.encode(&head, &records, |record| record.call_site);
-        let decoded = RecordDecoder::new().decode(encoder.plain(), encoder.tail());
+        let decoded = RecordDecoder::default().decode(encoder.plain(), encoder.tail());
         prop_assert_eq!(decoded, Some((head, records)));
     }
 
     #[test]
     #[ignore = "takes long: scripts/test --all"]
     fn records_without_any_pattern_come_back_exactly(head in head(), records in prop::collection::vec(record(), 0..300)) {
-        let mut encoder = RecordEncoder::new();
+        let mut encoder = RecordEncoder::default();
         encoder.encode(&head, &records, |record| record.call_site);
-        let decoded = RecordDecoder::new().decode(encoder.plain(), encoder.tail());
+        let decoded = RecordDecoder::default().decode(encoder.plain(), encoder.tail());
         prop_assert_eq!(decoded, Some((head, records)));
     }
 
     #[test]
     fn an_encoder_and_a_decoder_keep_nothing_from_one_batch_to_the_next(batches in prop::collection::vec(records(100), 1..6)) {
-        let (mut encoder, mut decoder) = (RecordEncoder::new(), RecordDecoder::new());
+        let (mut encoder, mut decoder) = (RecordEncoder::default(), RecordDecoder::default());
         let head = BatchHead::default();
         for records in batches {
             encoder.encode(&head, &records, |record| record.call_site);
-            let mut alone = RecordEncoder::new();
+            let mut alone = RecordEncoder::default();
             alone.encode(&head, &records, |record| record.call_site);
             prop_assert_eq!(encoder.plain(), alone.plain());
             prop_assert_eq!(encoder.tail(), alone.tail());
@@ -62,9 +60,9 @@ proptest! {
     #[test]
     fn call_sites_are_written_as_their_ids(records in records(300)) {
         let id = |address: u64| address.wrapping_mul(3).wrapping_add(1);
-        let mut encoder = RecordEncoder::new();
+        let mut encoder = RecordEncoder::default();
         encoder.encode(&BatchHead::default(), &records, |record| id(record.call_site));
-        let (_, decoded) = RecordDecoder::new().decode(encoder.plain(), encoder.tail()).expect("what was encoded");
+        let (_, decoded) = RecordDecoder::default().decode(encoder.plain(), encoder.tail()).expect("what was encoded");
         for (written, read) in records.iter().zip(&decoded) {
             prop_assert_eq!(read.call_site, id(written.call_site));
         }
@@ -169,14 +167,15 @@ fn a_call_site_of_machine_code_has_no_function_of_an_interpreter() {
     // Variant 1, id 7, module 0, offset 16, parent 3, not cut.
     assert_eq!(items(&with_definition(&log, &[1, 7, 0, 16, 3, 0])), [only(site)]);
     assert_eq!(items(&log), [only(CallSite { function: 2, column: 4, ..site })]);
+    // Variant 27, a caller of samples, ended with its function in older logs.
+    let caller = Definition::SampleCaller(CallSite { function: 2, ..site });
+    assert_eq!(items(&with_definition(&log, &[27, 7, 0, 16, 3, 0, 2])), [LogItem::Definitions(vec![caller])]);
 }
 
-/// A block of this call site alone.
 fn only(site: CallSite) -> LogItem {
     LogItem::Definitions(vec![Definition::CallSite(site)])
 }
 
-/// The same log with the only definition of its only block replaced.
 fn with_definition(log: &[u8], definition: &[u8]) -> Vec<u8> {
     let block = log.windows(4).rposition(|window| window == BLOCK_MAGIC).unwrap();
     let plain: Vec<u8> = [&[definition.len() as u8], definition].concat();
@@ -250,14 +249,7 @@ fn every_definition_comes_back() {
         }),
         Definition::SampledThread(SampledThread { id: 300, system_id: 4_000_000, number: NONE, pool: 2 }),
         Definition::SamplePlaces(SamplePlaces::from_places(300, 70_000, places)),
-        Definition::SampleCaller(SampleCaller {
-            id: 300,
-            module: NONE,
-            offset: u64::MAX,
-            parent: 299,
-            cut: true,
-            function: NONE,
-        }),
+        Definition::SampleCaller(CallSite { parent: 299, ..CallSite::alone(300, NONE, u64::MAX) }),
         Definition::Lifetime(LifetimePoint::Ended, 1 << 60),
         Definition::ParallelSums(ParallelSums {
             id: 1,
@@ -324,7 +316,6 @@ fn more_definitions_than_a_block_holds_go_into_several() {
     assert_eq!(read.collect::<Vec<_>>(), definitions);
 }
 
-/// A definition of a communicator, as they are made in each iteration.
 fn comm(id: u32) -> Definition {
     let group = RankList::from_ranks(0..4);
     let uid = u64::from(id).wrapping_mul(0x9e37_79b9_7f4a_7c15);

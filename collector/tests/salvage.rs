@@ -12,8 +12,7 @@ use lbprof_collector::format::{BLOCK_HEAD_BYTES, BatchHead, BlockHead, BlockKind
 use lbprof_collector::joined::JOINED;
 use lbprof_collector::problem::{Problem, Severity};
 use lbprof_collector::profile::ThreadProfile;
-use lbprof_collector::rank_log::RankLog;
-use lbprof_collector::reader::{LogItem, OpenError};
+use lbprof_collector::reader::{LogItem, UnreadableLog};
 use lbprof_collector::record::{CallFlags, NONE, Record};
 use lbprof_collector::ring::{ALIGNMENT, Ring, RingHead};
 use lbprof_collector::salvage;
@@ -21,9 +20,8 @@ use lbprof_collector::writer::{LogWriter, block_of};
 use lbprof_collector::{Definition, Operation, ProblemKind};
 use lbprof_simulator::scenario::{self, RankScript, Scenario};
 
-/// All that rank 0 left.
 fn left(folder: &Path) -> Vec<LogItem> {
-    let mut log = RankLog::open(folder, 0).unwrap();
+    let mut log = RunFolder::list(folder).unwrap().open(0).unwrap();
     std::iter::from_fn(|| log.next_item()).collect()
 }
 
@@ -48,14 +46,19 @@ fn definitions(items: &[LogItem]) -> Vec<&Definition> {
     lists.flatten().collect()
 }
 
-/// A run of one rank.
 fn one(script: impl FnOnce(RankScript) -> RankScript) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     Scenario::ranks(1).rank(0, script).write(folder.path()).unwrap();
     folder
 }
 
-/// Ten calls in a region, in batches of four records.
+/// Puts an empty ring of the first thread in place of the rings of rank 0.
+fn fresh_ring(folder: &Path) -> Ring {
+    let path = folder.join(rings_name(0));
+    fs::remove_file(&path).unwrap();
+    Ring::create_in(&File::create_new(&path).unwrap(), 4096, 0, 0, scenario::RUN_ID).unwrap()
+}
+
 fn ten(r: RankScript) -> RankScript {
     r.batch(4).region("work", |r| r.repeat(10, |i, r| r.compute(1).send(1, i as i32, 8, 1)))
 }
@@ -152,9 +155,7 @@ fn a_full_disk_is_reported_with_what_was_dropped() {
 fn what_the_ring_says_of_the_end_counts_where_the_log_could_not_hold_it() {
     use std::sync::atomic::Ordering::Relaxed;
     let folder = one(|r| ten(r).kill(0));
-    let path = folder.path().join(rings_name(0));
-    fs::remove_file(&path).unwrap();
-    let ring = Ring::create_in(&File::create_new(&path).unwrap(), 4096, 0, 0, scenario::RUN_ID).unwrap();
+    let ring = fresh_ring(folder.path());
     ring.head().first.store(12, Relaxed);
     ring.head().end_reason.store(3, Relaxed);
     ring.head().abort_code.store(-6, Relaxed);
@@ -172,9 +173,7 @@ fn what_the_ring_says_of_the_end_counts_where_the_log_could_not_hold_it() {
 fn a_ring_as_the_recorder_maps_it_is_read_while_it_lives() {
     use std::sync::atomic::Ordering::Relaxed;
     let folder = one(|r| r.kill(0));
-    let path = folder.path().join(rings_name(0));
-    fs::remove_file(&path).unwrap();
-    let ring = Ring::create_in(&File::create_new(&path).unwrap(), 4096, 0, 0, scenario::RUN_ID).unwrap();
+    let ring = fresh_ring(folder.path());
     assert_eq!(records(&left(folder.path())), []);
     let head = ring.head();
     head.previous_end.store(5, Relaxed);
@@ -196,7 +195,6 @@ fn a_ring_as_the_recorder_maps_it_is_read_while_it_lives() {
     assert_eq!((head.previous_end, head.open.len(), head.open[0].region), (5, 1, 2));
 }
 
-/// A definition of a communicator, and a call on it.
 fn comm_and_call(id: u32) -> (Definition, Record) {
     let comm = Communicator {
         id,
@@ -214,8 +212,7 @@ fn comm_and_call(id: u32) -> (Definition, Record) {
 fn definitions_that_wait_in_the_first_ring_outlive_the_rank() {
     let folder = one(|r| r.kill(0));
     let (path, log_path) = (folder.path().join(rings_name(0)), folder.path().join(log_name(0)));
-    fs::remove_file(&path).unwrap();
-    let ring = Ring::create_in(&File::create_new(&path).unwrap(), 4096, 0, 0, scenario::RUN_ID).unwrap();
+    let ring = fresh_ring(folder.path());
     let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
     let log_bytes = fs::metadata(&log_path).unwrap().len();
     let made: Vec<(Definition, Record)> = (5..40).map(comm_and_call).collect();
@@ -236,7 +233,7 @@ fn definitions_that_wait_in_the_first_ring_outlive_the_rank() {
     let of_comms = items.iter().position(|item| matches!(item, LogItem::Definitions(list) if list.iter().any(is_comm)));
     assert!(of_comms.unwrap() < place(|item| matches!(item, LogItem::Records { .. })), "they come before the records");
 
-    // Not where the head was damaged: then what the records refer to is missing, which is reported.
+    // Damage to the head is reported.
     let whole = fs::read(&path).unwrap();
     for at in [std::mem::offset_of!(RingHead, waiting_from), std::mem::offset_of!(RingHead, waiting_state), 1500] {
         let mut damaged = whole.clone();
@@ -248,7 +245,8 @@ fn definitions_that_wait_in_the_first_ring_outlive_the_rank() {
     }
     // Nor where the log has them, or had more before it was cut.
     let ring = salvage::ring(&whole).unwrap();
-    assert_eq!((ring.waiting.from, ring.waiting.definitions.len()), (log_bytes, made.len()));
+    let waiting = ring.waiting.unwrap();
+    assert_eq!((waiting.from, waiting.definitions.len()), (log_bytes, made.len()));
     fs::write(&path, &whole).unwrap();
     let mut longer = fs::read(&log_path).unwrap();
     let mut block = [0; 64];
@@ -271,7 +269,7 @@ fn a_ring_keeps_definitions_until_the_log_has_them() {
     let file = File::options().read(true).write(true).create_new(true).open(folder.path().join("ring")).unwrap();
     let ring = Ring::create_in(&file, 4096, 0, 0, scenario::RUN_ID).unwrap();
     let waiting = || {
-        let found = salvage::read_first_ring(&file).unwrap().unwrap().waiting;
+        let found = salvage::read_first_ring(&file).unwrap().unwrap().waiting.unwrap();
         (found.from, found.definitions.len())
     };
     let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
@@ -298,9 +296,7 @@ fn a_ring_keeps_definitions_until_the_log_has_them() {
 #[test]
 fn a_call_that_was_joined_with_its_part_but_has_no_end_is_unfinished_and_has_no_part() {
     let folder = one(|r| r.kill(0));
-    let path = folder.path().join(rings_name(0));
-    fs::remove_file(&path).unwrap();
-    let ring = Ring::create_in(&File::create_new(&path).unwrap(), 4096, 0, 0, scenario::RUN_ID).unwrap();
+    let ring = fresh_ring(folder.path());
     let exchange = Record { end: 0, peer: 1, sent: 8, ..Record::new(Operation::Sendrecv, 10) };
     let joined = Record { operation: exchange.operation | JOINED, received: 16, request: 5, count: 6, ..exchange };
     // SAFETY: the ring has 64 slots, and no one else writes to it.
@@ -327,7 +323,7 @@ fn a_ring_without_its_log_is_read_alone() {
             fs::remove_file(&log).unwrap();
         }
         assert!(RunFolder::list(folder.path()).unwrap().ranks().eq([0]));
-        let opened = RankLog::open(folder.path(), 0).unwrap();
+        let opened = RunFolder::list(folder.path()).unwrap().open(0).unwrap();
         assert_eq!((opened.header().run_id, opened.header().rank, opened.header().n_ranks), (scenario::RUN_ID, 0, 0));
         let items = left(folder.path());
         assert_eq!(records(&items).len(), 5);
@@ -357,8 +353,8 @@ fn a_file_that_is_no_ring_is_reported() {
 #[test]
 fn a_rank_that_left_nothing_cannot_be_opened() {
     let folder = tempfile::tempdir().unwrap();
-    let Err(error) = RankLog::open(folder.path(), 4) else { panic!("nothing was opened") };
-    assert!(matches!(&error, OpenError::Io { path, .. } if path.ends_with("rank-000004.lbp")), "{error}");
+    let Err(error) = RunFolder::list(folder.path()).unwrap().open(4) else { panic!("nothing was opened") };
+    assert!(matches!(error.reason, UnreadableLog::Io(_)) && error.path.ends_with("rank-000004.lbp"), "{error}");
 }
 
 #[test]
@@ -392,7 +388,6 @@ fn ranks_are_found_by_their_files() {
     assert!(RunFolder::list(folder.path()).unwrap().ranks().eq([0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11]));
 }
 
-/// The whole of what a rank left, folded as an analyzer would.
 fn profile(folder: &Path) -> ThreadProfile {
     let mut fold = ProfileFold::new(BatchHead { previous_end: scenario::START, ..BatchHead::default() });
     for item in left(folder) {
@@ -501,7 +496,7 @@ fn a_pipe_in_place_of_a_file_does_not_block() {
         fs::remove_file(&path).unwrap();
         let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
         assert!(made.success());
-        match RankLog::open(folder.path(), 0) {
+        match RunFolder::list(folder.path()).unwrap().open(0) {
             Ok(_) => assert!(kinds(&left(folder.path())).contains(&ProblemKind::Damaged)),
             Err(error) => assert!(error.to_string().contains("not a regular file"), "{error}"),
         }
@@ -512,9 +507,7 @@ fn a_pipe_in_place_of_a_file_does_not_block() {
 fn a_problem_of_a_newer_recorder_is_not_lost_in_its_ring() {
     use std::sync::atomic::Ordering::Relaxed;
     let folder = one(|r| ten(r).kill(0));
-    let path = folder.path().join(rings_name(0));
-    fs::remove_file(&path).unwrap();
-    let ring = Ring::create_in(&File::create_new(&path).unwrap(), 4096, 0, 0, scenario::RUN_ID).unwrap();
+    let ring = fresh_ring(folder.path());
     ring.head().first.store(12, Relaxed);
     ring.head().problems[63].store(4, Relaxed);
     assert!(definitions(&left(folder.path())).contains(&&Definition::Problem(63, 4, String::new())));

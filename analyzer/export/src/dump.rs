@@ -1,8 +1,8 @@
 //! Every record of a run as JSON lines, for tests and for looking closely.
 //!
-//! One object a line; its `type` says what it is: `rank` (the head of a rank's log), `definition`, `record`, `profile` (sums
-//! in place of records, in profile mode), `sample`, `problem`. Definitions come where the log has them, so mostly before the
-//! records that refer to them. docs/report-reference.md lists the keys.
+//! The `type` of each object is `rank` (the head of a rank's log), `definition`, `record`, `profile` (sums in place of records, in
+//! profile mode), `summary`, `sample` or `problem`. Definitions keep their place in the log, so most precede the records that refer
+//! to them. docs/report-reference.md lists the keys.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -10,16 +10,12 @@ use std::io::{self, Write};
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::RankList;
 use lbprof_collector::format::{BatchHead, LogHeader};
-use lbprof_collector::off_core::OffCoreTimes;
-use lbprof_collector::parallel::{MutexSums, ParallelSums, TeamPlacement, TeamTime};
-use lbprof_collector::poll_gaps::ProfileGaps;
-use lbprof_collector::profile::{ProfileBatch, ProfileCell};
 use lbprof_collector::reader::LogItem;
 use lbprof_collector::record::{NO_PEER, NONE, PollGaps};
-use lbprof_collector::sample::{PlaceRun, Sample, SamplePlaces, SampledThread, SamplingOutcome, SamplingSetup};
+use lbprof_collector::sample::Sample;
 use lbprof_collector::spinning::FoldedCalls;
 use lbprof_collector::walk::OpenRegions;
-use lbprof_collector::{Activity, CallFlags, Definition, Operation, Problem, Record};
+use lbprof_collector::{CallFlags, Definition, Operation, Problem, ProblemKind, Record};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -29,8 +25,8 @@ use lbprof_analysis::read::definitions::RankDefinitions;
 use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::structure::symbols::CodePlace;
 
-/// Writes all records of `run`, or of one of its ranks, to `out`, with definitions, profiles and problems. `places` are
-/// those of the call sites of `model`, the model of the same run.
+/// Writes all records of `run`, or of one of its ranks, to `out`, with definitions, profiles and problems. `places` holds the code
+/// places of the call sites of `model`, the model of the same run.
 pub fn dump(
     run: &RecordedRun,
     model: &Model,
@@ -39,7 +35,7 @@ pub fn dump(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     for problem in &run.problems {
-        line(out, &problem_line(problem))?;
+        write_problem(out, problem.rank, problem)?;
     }
     for header in run.headers.iter().filter(|header| only.is_none_or(|rank| rank == header.rank)) {
         RankDump::new(run, model, places, header)?.write(run, out)?;
@@ -47,15 +43,48 @@ pub fn dump(
     Ok(())
 }
 
-/// Writes one line of the dump.
-fn line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
-    lbprof_report::json::write_compact(value, &mut *out)?;
+#[derive(Serialize)]
+struct DumpLine<'a, T> {
+    r#type: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rank: Option<u32>,
+    #[serde(flatten)]
+    content: T,
+}
+
+fn write_line(out: &mut dyn Write, kind: &str, rank: Option<u32>, content: impl Serialize) -> io::Result<()> {
+    lbprof_report::json::write_compact(&DumpLine { r#type: kind, rank, content }, &mut *out)?;
     out.write_all(b"\n")
 }
 
-/// Returns whether a record is that of polls that found nothing, in which no bytes were transferred.
+fn write_problem(out: &mut dyn Write, rank: Option<u32>, problem: &Problem) -> io::Result<()> {
+    let Problem { kind, count, detail, .. } = problem;
+    let severity = kind.severity().name();
+    let content = json!({ "kind": kind.name(), "severity": severity, "count": count, "detail": detail });
+    write_line(out, "problem", rank, content)
+}
+
+/// Returns whether a record stands for polls that found nothing, which transfer no bytes.
 fn is_unsuccessful_poll(record: &Record) -> bool {
     Operation::polls(record.operation) && record.flags.contains(CallFlags::NOTHING)
+}
+
+#[derive(Serialize)]
+struct HeaderLine<'a> {
+    #[serde(flatten)]
+    header: &'a LogHeader,
+    clock_known: bool,
+    tick_s: f64,
+}
+
+/// A definition as the log has it, which is in ids and ticks, and the same in words and seconds.
+#[derive(Serialize)]
+struct DefinitionLine<'a> {
+    #[serde(flatten)]
+    definition: &'a Definition,
+    /// Place of a call site, path of a region, kind of a problem.
+    name: Option<String>,
+    at_s: Option<f64>,
 }
 
 struct RankDump<'a> {
@@ -66,41 +95,6 @@ struct RankDump<'a> {
     rank: RankModel,
     /// Labels of call sites by the rank's own ids.
     labels: BTreeMap<u32, String>,
-    /// Paths of regions by the rank's own ids.
-    paths: BTreeMap<u32, String>,
-}
-
-/// A record, with names in place of ids.
-#[derive(Serialize)]
-struct RecordLine<'a> {
-    r#type: &'static str,
-    rank: u32,
-    thread: u32,
-    sequence: u64,
-    operation: String,
-    activity: &'static str,
-    begin_s: f64,
-    end_s: Option<f64>,
-    call_site: Option<u64>,
-    place: Option<&'a str>,
-    comm: Option<u32>,
-    comm_uid: Option<String>,
-    comm_size: Option<u64>,
-    peer: Option<u32>,
-    peer_in_comm: Option<i32>,
-    tag: Option<i32>,
-    sent: u64,
-    received: u64,
-    request: Option<u32>,
-    count: u32,
-    flags: Vec<&'static str>,
-    region: &'a str,
-    iteration: Option<u32>,
-    /// World ranks of the group that the call was given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    group: Option<Vec<u32>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<Value>,
 }
 
 impl<'a> RankDump<'a> {
@@ -110,8 +104,8 @@ impl<'a> RankDump<'a> {
         let mut log = run.log_as_it_is(header).map_err(io::Error::other)?;
         while let Some(item) = log.next_item() {
             if let LogItem::Definitions(found) = item {
-                for one in found {
-                    definitions.add(one);
+                for definition in found {
+                    definitions.add(definition);
                 }
             }
         }
@@ -120,7 +114,6 @@ impl<'a> RankDump<'a> {
             let place = model.sites.find(&definitions, id).and_then(|idx| places.get(idx as usize));
             labels.extend(place.map(|place| (id, place.own_label())));
         }
-        let paths = definitions.regions.keys().chain([&0]).map(|&id| (id, definitions.region_path(id))).collect();
         let rank = model.ranks.iter().find(|rank| rank.rank == header.rank);
         let (begin_ns, begin_s) = rank.map_or((0, 0.0), |rank| (rank.begin_ns, rank.begin_s));
         Ok(RankDump {
@@ -128,72 +121,57 @@ impl<'a> RankDump<'a> {
             clock: definitions.clock(header),
             rank: RankModel { begin_ns, begin_s, ..RankModel::default() },
             labels,
-            paths,
             definitions,
         })
     }
 
     fn write(&mut self, run: &RecordedRun, out: &mut dyn Write) -> io::Result<()> {
-        line(out, &self.rank_line())?;
+        let rank = Some(self.header.rank);
+        let (clock_known, tick_s) = (self.clock.is_calibrated(), self.clock.tick_s());
+        // The header itself has the rank.
+        write_line(out, "rank", None, HeaderLine { header: self.header, clock_known, tick_s })?;
         let mut log = run.log_as_it_is(self.header).map_err(io::Error::other)?;
         while let Some(item) = log.next_item() {
             match item {
                 LogItem::Definitions(found) => {
-                    for one in &found {
-                        line(out, &self.definition_line(one))?;
+                    for definition in &found {
+                        write_line(out, "definition", rank, self.definition_line(definition))?;
                     }
                 }
-                LogItem::Records { head, records } => self.records(&head, &records, out)?,
-                LogItem::Profile(batch) => line(out, &self.profile_line("profile", &batch))?,
-                LogItem::Summary(summary) => line(out, &self.profile_line("summary", &summary.batch))?,
-                LogItem::Problem(problem) => {
-                    line(out, &problem_line(&Problem { rank: problem.rank.or(Some(self.header.rank)), ..problem }))?;
-                }
+                LogItem::Records { head, records } => self.write_records(&head, &records, out)?,
+                LogItem::Profile(batch) => write_line(out, "profile", rank, &batch)?,
+                LogItem::Summary(summary) => write_line(out, "summary", rank, &summary.batch)?,
+                LogItem::Problem(problem) => write_problem(out, problem.rank.or(rank), &problem)?,
                 LogItem::Samples { head, samples } => {
                     for (sequence, sample) in (head.first..).zip(&samples) {
-                        line(out, &self.sample_line(head.thread, sequence, sample))?;
+                        write_line(out, "sample", rank, self.sample_line(head.thread, sequence, sample))?;
                     }
                 }
-                // Of decided polls only.
+                // Only logs whose polls are decided have them.
                 LogItem::Polls(_) => {}
             }
         }
         Ok(())
     }
 
-    fn rank_line(&self) -> Value {
-        let header = self.header;
-        json!({
-            "type": "rank", "rank": header.rank, "n_ranks": header.n_ranks, "run_id": format!("{:016x}", header.run_id),
-            "host": header.host, "pid": header.pid, "command": header.command, "mpi": header.mpi, "abi": header.abi,
-            "recorder": header.recorder, "mode": format!("{:?}", header.mode).to_lowercase(),
-            "clock": format!("{:?}", header.clock).to_lowercase(), "clock_known": self.clock.is_calibrated(),
-            "tick_s": self.clock.tick_s(), "settings": header.settings, "started_unix_s": header.started_unix_s,
-        })
-    }
-
     fn seconds(&self, ticks: u64) -> f64 {
         self.rank.run_seconds(self.clock.nanoseconds(ticks))
     }
 
-    /// The length of `ticks` in seconds.
     fn length_s(&self, ticks: u64) -> f64 {
         ticks as f64 * self.clock.tick_s()
     }
 
-    fn path(&self, region: u32) -> &str {
-        self.paths.get(&region).map_or("?", String::as_str)
-    }
-
-    fn records(&mut self, head: &BatchHead, records: &[Record], out: &mut dyn Write) -> io::Result<()> {
+    fn write_records(&mut self, head: &BatchHead, records: &[Record], out: &mut dyn Write) -> io::Result<()> {
         let mut open = OpenRegions::new(head, &[]);
         for (sequence, record) in (head.first..).zip(records) {
-            // A marker of a region is in the region.
+            // Both markers of a region count as inside it.
             let is_leave = record.operation() == Some(Operation::RegionLeave);
             if !is_leave {
                 open.pass(record, record.begin);
             }
-            line(out, &self.record_line(head.thread, sequence, record, open.place_of_time()))?;
+            let content = self.record_line(head.thread, sequence, record, open.place_of_time());
+            write_line(out, "record", Some(self.header.rank), content)?;
             if is_leave {
                 open.pass(record, record.begin);
             }
@@ -201,54 +179,49 @@ impl<'a> RankDump<'a> {
         Ok(())
     }
 
-    fn record_line(&self, thread: u32, sequence: u64, record: &Record, place: (u32, u32)) -> RecordLine<'_> {
+    /// Describes a record, with names in place of ids.
+    fn record_line(&self, thread: u32, sequence: u64, record: &Record, place: (u32, u32)) -> Value {
         let (region, iteration) = place;
         let comm = self.definitions.communicators.get(&record.comm);
-        let site = u32::try_from(record.call_site).ok();
-        let group = comm.map(|comm| if comm.remote.is_empty() { &comm.group } else { &comm.remote });
+        let comm_group = comm.map(|comm| if comm.remote.is_empty() { &comm.group } else { &comm.remote });
+        let peer = Some(record.peer).filter(|&peer| peer != NO_PEER);
         let named = CallFlags::NAMED.iter().filter(|(flag, _)| record.flags.contains(*flag));
-        let is_part =
-            matches!(record.operation(), Some(Operation::Completed | Operation::Received | Operation::Started));
-        let is_call = record.is_call() || is_part;
-        let has_site = is_part || record.has_call_site();
-        // Of folded calls, fields hold what the time between them was.
-        let is_spin = FoldedCalls::new(record).is_some();
+        let is_call = record.is_call() || record.is_part();
+        let site = record.call_site;
+        let call_site = (record.is_part() || record.has_call_site()).then_some(site).filter(|&site| site != u64::MAX);
+        // Folded calls have the time between them in place of a request.
+        let has_request = is_call && FoldedCalls::new(record).is_none();
         let has_bytes = is_call && !is_unsuccessful_poll(record);
-        RecordLine {
-            r#type: "record",
-            rank: self.header.rank,
-            thread,
-            sequence,
-            operation: operation_name(record.operation),
-            activity: record.activity().name(),
-            begin_s: self.seconds(record.begin),
-            end_s: (record.end != 0).then(|| self.seconds(record.end)),
-            call_site: has_site.then_some(record.call_site).filter(|&site| site != u64::MAX),
-            place: site.filter(|_| has_site).and_then(|site| self.labels.get(&site)).map(String::as_str),
-            comm: known_number(record.comm),
-            comm_uid: comm.map(|comm| format!("{:016x}", comm.uid)),
-            comm_size: group.map(|group| group.len()),
-            peer: comm
-                .filter(|_| record.peer != NO_PEER)
-                .and_then(|comm| comm.world_rank(record.peer))
-                .filter(|&rank| rank != NONE),
-            peer_in_comm: (record.peer != NO_PEER).then_some(record.peer),
-            tag: (record.tag != NO_PEER).then_some(record.tag),
-            sent: if has_bytes { record.sent } else { 0 },
-            received: if has_bytes { record.received } else { 0 },
-            request: (is_call && !is_spin && record.request != NONE).then_some(record.request),
-            count: if record.count == NONE { 0 } else { record.count },
-            flags: named.map(|(_, name)| *name).collect(),
-            region: self.path(region),
-            iteration: known_number(iteration),
-            group: self.definitions.group_of(record).and_then(members),
-            value: self.folded_value(record).or_else(|| self.marker_value(record)),
-        }
+        json!({
+            "thread": thread,
+            "sequence": sequence,
+            "operation": operation_name(record.operation),
+            "activity": record.activity().name(),
+            "begin_s": self.seconds(record.begin),
+            "end_s": (record.end != 0).then(|| self.seconds(record.end)),
+            "call_site": call_site,
+            "place": call_site.and_then(|site| self.labels.get(&u32::try_from(site).ok()?)),
+            "comm": known_number(record.comm),
+            "comm_uid": comm.map(|comm| format!("{:016x}", comm.uid)),
+            "comm_size": comm_group.map(RankList::len),
+            "peer": comm.and_then(|comm| comm.world_rank(peer?)).and_then(known_number),
+            "peer_in_comm": peer,
+            "tag": Some(record.tag).filter(|&tag| tag != NO_PEER),
+            "sent": if has_bytes { record.sent } else { 0 },
+            "received": if has_bytes { record.received } else { 0 },
+            "request": known_number(record.request).filter(|_| has_request),
+            "count": known_number(record.count).unwrap_or(0),
+            "flags": named.map(|(_, name)| *name).collect::<Vec<_>>(),
+            "region": self.definitions.region_path(region),
+            "iteration": known_number(iteration),
+            "group": self.definitions.group_of(record).and_then(members),
+            "value": self.folded_value(record).or_else(|| self.marker_value(record)),
+        })
     }
 
     fn sample_line(&self, thread: u32, sequence: u64, sample: &Sample) -> Value {
         json!({
-            "type": "sample", "rank": self.header.rank, "sampled_thread": thread, "sequence": sequence,
+            "sampled_thread": thread, "sequence": sequence,
             "at_s": self.seconds(sample.ticks), "weight_s": sample.weight_ns as f64 * 1e-9,
             "module": self.definitions.modules.get(&sample.location.module).map(|module| &module.path),
             "offset": sample.location.offset, "call_path": known_number(sample.call_path),
@@ -256,32 +229,31 @@ impl<'a> RankDump<'a> {
         })
     }
 
-    /// The polls, or the calls on a window, that are one record, or `None` for any other record.
+    /// Describes the polls, or the calls on a window, that are one record, or returns `None` for any other record.
     fn folded_value(&self, record: &Record) -> Option<Value> {
         if let Some(folded) = FoldedCalls::new(record) {
             return Some(json!({ "calls": folded.calls + 1, "between_s": self.length_s(folded.gaps) }));
         }
-        let is_folded = is_unsuccessful_poll(record) && record.count > 0;
-        // The last of the kinds of poll that were made in turn has the time of all.
-        let time = (record.sent > 0).then(|| {
-            let longest_gap = PollGaps(record.received).longest();
-            [record.sent, longest_gap].map(|ticks| self.length_s(ticks))
-        });
-        let [within_s, longest_gap_s] = [time.map(|[within_s, _]| within_s), time.map(|[_, gap_s]| gap_s)];
-        is_folded.then(
-            || json!({ "calls": u64::from(record.count) + 1, "within_s": within_s, "longest_gap_s": longest_gap_s }),
-        )
+        if record.count == 0 || !is_unsuccessful_poll(record) {
+            return None;
+        }
+        // If several kinds of poll alternate, the last one has the time of all.
+        let has_time = record.sent > 0;
+        let within_s = has_time.then(|| self.length_s(record.sent));
+        let longest_gap_s = has_time.then(|| self.length_s(PollGaps(record.received).longest()));
+        let calls = u64::from(record.count) + 1;
+        Some(json!({ "calls": calls, "within_s": within_s, "longest_gap_s": longest_gap_s }))
     }
 
-    /// The content of a marker, by its kind.
     fn marker_value(&self, record: &Record) -> Option<Value> {
-        let number = f64::from_bits;
         let [sent_s, received_s] = [record.sent, record.received].map(|ticks| self.length_s(ticks));
         Some(match record.operation()? {
-            Operation::RegionEnter | Operation::RegionLeave => json!(self.path(record.request)),
-            Operation::Work => json!({ "operations": number(record.sent), "quanta": number(record.received) }),
+            Operation::RegionEnter | Operation::RegionLeave => json!(self.definitions.region_path(record.request)),
+            Operation::Work => {
+                json!({ "operations": f64::from_bits(record.sent), "quanta": f64::from_bits(record.received) })
+            }
             Operation::Counter => {
-                json!({ "name": self.definitions.counters.get(&record.request), "value": number(record.sent) })
+                json!({ "name": self.definitions.counters.get(&record.request), "value": f64::from_bits(record.sent) })
             }
             Operation::InState => json!(record.core_state()?.name()),
             Operation::Memory => json!({ "resident": record.sent, "swapped": record.received }),
@@ -302,235 +274,39 @@ impl<'a> RankDump<'a> {
         })
     }
 
-    fn definition_line(&self, definition: &Definition) -> Value {
-        let (kind, value) = match definition {
-            Definition::Module(one) => {
-                let build_id: String = one.build_id.iter().map(|byte| format!("{byte:02x}")).collect();
-                let value =
-                    json!({ "id": one.id, "path": one.path, "build_id": build_id, "base": one.base, "end": one.end });
-                ("module", value)
-            }
-            Definition::CallSite(one) => {
-                let module = self.definitions.modules.get(&one.module).map(|module| &module.path);
-                let place = self.labels.get(&one.id);
-                let parent = known_number(one.parent);
-                let value = json!({
-                    "id": one.id, "module": module, "offset": one.offset, "place": place, "parent": parent, "cut": one.cut,
-                    "function": known_number(one.function), "column": known_number(one.column),
-                });
-                ("call_site", value)
-            }
-            Definition::Function(one) => ("function", json!({ "id": one.id, "name": one.name, "file": one.file })),
-            Definition::Region(one) => {
-                let kind = format!("{:?}", one.kind).to_lowercase();
-                let value = json!({
-                    "id": one.id, "parent": one.parent, "name": one.name, "path": self.path(one.id), "kind": kind,
-                    "iterated": one.iterated,
-                });
-                ("region", value)
-            }
-            Definition::Communicator(one) => {
-                let value = json!({
-                    "id": one.id, "uid": format!("{:016x}", one.uid), "parent": known_number(one.parent),
-                    "rank": one.rank, "size": one.group.len(), "group": members(&one.group), "remote": members(&one.remote),
-                });
-                ("communicator", value)
-            }
-            Definition::Object(one) => {
-                let kind = format!("{:?}", one.kind).to_lowercase();
-                ("object", json!({ "kind": kind, "id": one.id, "comm": one.comm, "name": one.name }))
-            }
-            Definition::Counter(id, name) => ("counter", json!({ "id": id, "name": name })),
-            Definition::Param(name, value) => ("param", json!({ "name": name, "value": value })),
-            Definition::Thread(number, id) => ("thread", json!({ "number": number, "id": id })),
-            Definition::Instant(one) => ("instant", json!({ "ticks": one.ticks, "monotonic_ns": one.monotonic_ns })),
-            Definition::ClockOffset(one) => {
-                let at_s = self.seconds(one.ticks);
-                ("clock_offset", json!({ "at_s": at_s, "offset_ns": one.offset_ns, "error_ns": one.error_ns }))
-            }
-            Definition::Usage(one) => {
-                let value = json!({
-                    "at_s": self.seconds(one.ticks), "user_ns": one.user_ns, "system_ns": one.system_ns,
-                    "thread_ns": one.thread_ns, "thread_delayed_ns": one.thread_delayed_ns, "voluntary_switches": one.voluntary_switches,
-                    "involuntary_switches": one.involuntary_switches,
-                    "thread_involuntary_switches": one.thread_involuntary_switches, "max_resident": one.max_resident,
-                    "read_bytes": one.read_bytes, "written_bytes": one.written_bytes,
-                });
-                ("usage", value)
-            }
-            Definition::Problem(number, count, detail) => {
-                let kind = lbprof_collector::ProblemKind::from_number(*number).map(|kind| kind.name());
-                ("problem", json!({ "kind": kind, "number": number, "count": count, "detail": detail }))
-            }
-            Definition::WindowBegin(ticks) => ("window_begin", json!({ "at_s": self.seconds(*ticks) })),
-            Definition::WindowEnd(ticks) => ("window_end", json!({ "at_s": self.seconds(*ticks) })),
-            Definition::End(reason, ticks) => {
-                ("end", json!({ "reason": format!("{reason:?}").to_lowercase(), "at_s": self.seconds(*ticks) }))
-            }
-            Definition::ExitStatus(status) => ("exit_status", json!({ "status": status })),
-            Definition::ThreadLevel(level) => ("thread_level", json!({ "level": level })),
-            Definition::Neighbours(one) => {
-                let (sources, destinations) = (members(&one.sources), members(&one.destinations));
-                ("neighbours", json!({ "comm": one.comm, "sources": sources, "destinations": destinations }))
-            }
-            Definition::SampleCaller(one) => {
-                let module = self.definitions.modules.get(&one.module).map(|module| &module.path);
-                let value = json!({
-                    "id": one.id, "module": module, "offset": one.offset,
-                    "parent": known_number(one.parent), "cut": one.cut, "function": known_number(one.function),
-                });
-                ("sample_caller", value)
-            }
-            Definition::Sampling(one) => ("sampling", sampling_value(one)),
-            Definition::SampledThread(one) => ("sampled_thread", sampled_thread_value(one)),
-            Definition::SamplePlaces(one) => ("sample_places", self.has_place(one)),
-            Definition::Lifetime(point, ticks) => {
-                ("lifetime", json!({ "point": point.name(), "at_s": self.seconds(*ticks) }))
-            }
-            Definition::ParallelSums(one) => ("parallel_sums", self.parallel_value(one)),
-            Definition::TeamPlacement(one) => {
-                let TeamPlacement { team, cores, settings, library } = one;
-                ("team_placement", json!({ "team": team, "cores": cores, "settings": settings, "library": library }))
-            }
-            Definition::ProfileGaps(one) => ("profile_gaps", self.gaps_value(one)),
-            Definition::MutexSums(one) => ("mutex_sums", self.mutex_value(one)),
-            Definition::ThreadPool(one) => (
-                "thread_pool",
-                json!({
-                    "id": one.id, "routine": known_number(one.routine), "place": self.labels.get(&one.routine),
-                    "threads": one.threads, "started": one.started,
-                }),
-            ),
-            Definition::OffCore(one) => ("off_core", self.off_core_value(one)),
-            Definition::ThreadUsage(one) => {
-                ("thread_usage", json!({ "system_ns": one.system_ns, "page_faults": one.page_faults }))
-            }
-            Definition::Group(one) => ("group", json!({ "id": one.id, "ranks": members(&one.ranks) })),
+    fn definition_line<'b>(&self, definition: &'b Definition) -> DefinitionLine<'b> {
+        let site = match definition {
+            Definition::CallSite(site) => site.id,
+            Definition::ThreadPool(pool) => pool.routine,
+            Definition::ParallelSums(sums) => sums.call_site,
+            Definition::MutexSums(sums) => sums.call_site,
+            _ => NONE,
         };
-        json!({ "type": "definition", "rank": self.header.rank, "definition": kind, "value": value })
-    }
-
-    fn has_place(&self, places: &SamplePlaces) -> Value {
-        json!({ "sampled_thread": places.thread, "first": places.first, "places": self.place_runs(&places.runs) })
-    }
-
-    fn place_runs(&self, runs: &[PlaceRun]) -> Vec<Value> {
-        let each = runs.iter().map(|run| {
-            let activity = Activity::ALL.get(usize::from(run.activity)).filter(|_| run.region != NONE);
-            let region = activity.map(|_| self.path(run.region));
-            json!({ "samples": run.samples, "region": region, "activity": activity.map(|one| one.name()) })
-        });
-        each.collect()
-    }
-
-    fn off_core_value(&self, times: &OffCoreTimes) -> Value {
-        let intervals = times.intervals().map(|one| {
-            json!({ "begin_s": self.seconds(one.begin), "end_s": self.seconds(one.end), "state": one.state.name() })
-        });
-        json!({
-            "begin_s": self.seconds(times.begin), "end_s": self.seconds(times.end), "short_ticks": times.short,
-            "intervals": intervals.collect::<Vec<_>>(), "places": self.place_runs(&times.places),
-        })
-    }
-
-    fn gaps_value(&self, found: &ProfileGaps) -> Value {
-        let places = found.places.iter().map(|place| {
-            json!({
-                "call_site": known_number(place.call_site), "region": self.path(place.region), "iteration": known_number(place.iteration),
-                "seconds": self.length_s(place.ticks),
-            })
-        });
-        json!({
-            "thread": found.thread, "first": found.first, "total_s": self.length_s(found.sums.ticks), "sampled_ns": found.sums.sampled_ns,
-            "succeeded_s": self.length_s(found.sums.succeeded), "places": places.collect::<Vec<_>>(),
-        })
-    }
-
-    fn mutex_value(&self, sums: &MutexSums) -> Value {
-        json!({
-            "id": sums.id, "thread": known_number(sums.thread), "region": known_number(sums.region), "kind": format!("{:?}", sums.kind).to_lowercase(),
-            "name": sums.name, "call_site": known_number(sums.call_site), "place": self.labels.get(&sums.call_site),
-            "waits": sums.waits, "wait_s": sums.ticks as f64 * self.clock.tick_s(), "team": sums.team,
-        })
-    }
-
-    fn parallel_value(&self, sums: &ParallelSums) -> Value {
-        let TeamTime { useful, mpi, idle_for_mpi, imbalance, mutex, ordered, tasks, fork_join } = sums.time;
-        let members = sums.members.iter().map(|one| {
-            json!({
-                "useful_s": self.length_s(one.useful), "mpi_s": self.length_s(one.mpi), "waits_s": self.length_s(one.waits), "longest": one.longest,
-            })
-        });
-        json!({
-            "id": sums.id, "thread": known_number(sums.thread), "call_site": known_number(sums.call_site),
-            "place": self.labels.get(&sums.call_site), "team": sums.team, "instances": sums.instances,
-            "elapsed_s": self.length_s(sums.elapsed), "useful_s": self.length_s(useful), "mpi_s": self.length_s(mpi),
-            "idle_for_mpi_s": self.length_s(idle_for_mpi), "imbalance_s": self.length_s(imbalance), "mutex_s": self.length_s(mutex),
-            "ordered_s": self.length_s(ordered), "tasks_s": self.length_s(tasks), "fork_join_s": self.length_s(fork_join),
-            "longest_s": self.length_s(sums.longest), "beside": sums.beside, "members": members.collect::<Vec<_>>(),
-        })
-    }
-
-    fn cell_sums(&self, cell: &ProfileCell) -> Value {
-        json!({ "time_s": self.length_s(cell.ticks), "calls": cell.calls, "sent": cell.sent, "received": cell.received })
-    }
-
-    fn profile_line(&self, kind: &str, batch: &ProfileBatch) -> Value {
-        let cells = batch.profile.cells.iter().map(|(key, cell)| {
-            json!({
-                "region": self.path(key.region), "iteration": known_number(key.iteration),
-                "activity": activity_name(key.activity), "sums": self.cell_sums(cell),
-            })
-        });
-        let sites = batch.profile.sites.iter().map(|(key, cell)| {
-            json!({
-                "region": self.path(key.region), "operation": operation_name(key.operation), "call_site": key.call_site,
-                "place": self.labels.get(&key.call_site), "activity": activity_name(key.activity), "sums": self.cell_sums(cell),
-            })
-        });
-        json!({
-            "type": kind, "rank": self.header.rank, "thread": batch.head.thread, "first": batch.head.first,
-            "next": batch.next.first, "begin_s": self.seconds(batch.head.previous_end),
-            "end_s": self.seconds(batch.next.previous_end), "records": batch.profile.records, "calls": batch.profile.calls,
-            "cells": cells.collect::<Vec<_>>(), "sites": sites.collect::<Vec<_>>(),
-        })
+        let name = match definition {
+            Definition::Region(region) => Some(self.definitions.region_path(region.id)),
+            Definition::Problem(number, ..) => ProblemKind::from_number(*number).map(|kind| kind.name().to_owned()),
+            _ => self.labels.get(&site).cloned(),
+        };
+        let ticks = match definition {
+            Definition::ClockOffset(offset) => Some(offset.ticks),
+            Definition::Usage(usage) => Some(usage.ticks),
+            Definition::WindowBegin(ticks)
+            | Definition::WindowEnd(ticks)
+            | Definition::End(_, ticks)
+            | Definition::Lifetime(_, ticks) => Some(*ticks),
+            _ => None,
+        };
+        DefinitionLine { definition, name, at_s: ticks.map(|ticks| self.seconds(ticks)) }
     }
 }
 
-fn sampled_thread_value(thread: &SampledThread) -> Value {
-    let number = known_number(thread.number);
-    json!({ "id": thread.id, "system_id": thread.system_id, "number": number, "pool": known_number(thread.pool) })
-}
-
-/// The settings of a rank's sampling.
-fn sampling_value(sampling: &SamplingSetup) -> Value {
-    let refused = if let SamplingOutcome::Refused(error) = sampling.outcome { Some(error) } else { None };
-    json!({
-        "period_ns": sampling.period_ns, "sampled": sampling.outcome == SamplingOutcome::Sampled, "refused": refused,
-        "counted": sampling.counted, "error_ns": sampling.error_ns,
-    })
-}
-
-/// Most members of a communicator or group that are listed.
+/// Maximum number of listed members of a group.
 const MAX_MEMBERS: u64 = 1 << 20;
 
-/// The ranks of a list; `None` where there are too many.
-/// A number that records may lack.
 fn known_number(number: u32) -> Option<u32> {
     (number != NONE).then_some(number)
 }
 
-fn activity_name(number: u8) -> &'static str {
-    Activity::from_bits(number.into()).name()
-}
-
 fn members(list: &RankList) -> Option<Vec<u32>> {
     (list.len() <= MAX_MEMBERS).then(|| list.iter().collect())
-}
-
-fn problem_line(problem: &Problem) -> Value {
-    json!({
-        "type": "problem", "rank": problem.rank, "kind": problem.kind.name(), "severity": problem.kind.severity().name(),
-        "count": problem.count, "detail": problem.detail,
-    })
 }

@@ -12,43 +12,46 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::PathBuf;
 
-/// Bytes of a part in memory.
-const PART: usize = 32 << 20;
+/// Bytes of a part in memory; few in tests, so that there are many parts.
+const PART: usize = if cfg!(test) { 100 } else { 32 << 20 };
 
-/// So many files are open at most; more are merged into one.
+/// Maximum number of open files; more are merged into one.
 const MOST_FILES: usize = 64;
 
-/// By what lines are sorted: first by the one, then by the other. Lines with equal keys stay in the order in which they came.
+/// Key of a line: its numbers are compared one after the other. Lines with equal keys stay in their order.
 pub type Key = (u64, u64);
 
 /// Sorts lines.
+#[derive(Default)]
 pub struct LineSorter {
-    /// Folder of the temporary files.
     folder: PathBuf,
-    part_bytes: usize,
     lines: Vec<u8>,
     /// The lines of the part in memory: keys, and where they end.
     keys: Vec<(Key, usize)>,
     files: Vec<File>,
+    /// The first error, after which no line is kept any more.
+    error: Option<io::Error>,
 }
 
 impl LineSorter {
-    /// No lines yet. Files of what does not fit into memory are made in `folder`, without a name: they go away by themselves.
+    /// Creates a sorter without lines. Its files in `folder` have no names, so they go away by themselves.
     pub fn new(folder: PathBuf) -> LineSorter {
-        LineSorter { folder, part_bytes: PART, lines: Vec::new(), keys: Vec::new(), files: Vec::new() }
+        LineSorter { folder, ..LineSorter::default() }
     }
 
     /// Adds a line.
-    ///
-    /// Errors: those of writing a part that is full.
-    pub fn add(&mut self, key: Key, line: &[u8]) -> io::Result<()> {
+    pub fn add(&mut self, key: Key, line: &[u8]) {
+        if self.error.is_some() {
+            return;
+        }
         self.lines.extend_from_slice(line);
         self.keys.push((key, self.lines.len()));
         let bytes = self.lines.len() + self.keys.len() * size_of::<(Key, usize)>();
-        if bytes >= self.part_bytes { self.put_aside() } else { Ok(()) }
+        if bytes >= PART {
+            self.error = self.put_aside().err();
+        }
     }
 
-    /// Writes the part in memory to a file.
     fn put_aside(&mut self) -> io::Result<()> {
         if self.files.len() >= MOST_FILES {
             let mut all = tempfile::tempfile_in(&self.folder)?;
@@ -68,7 +71,7 @@ impl LineSorter {
         Ok(())
     }
 
-    /// The lines of the part in memory in their order; they are gone then.
+    /// Passes the lines of the part in memory to `to`, in their order, and removes them.
     fn for_each_line(&mut self, mut to: impl FnMut(Key, &[u8]) -> io::Result<()>) -> io::Result<()> {
         let mut begin = 0;
         let mut order = Vec::with_capacity(self.keys.len());
@@ -83,8 +86,11 @@ impl LineSorter {
 
     /// Passes all lines to `to`, in their order.
     ///
-    /// Errors: those of reading, and of `to`.
+    /// Errors: writing or reading files fails, or `to` does.
     pub fn finish(mut self, mut to: impl FnMut(Key, &[u8]) -> io::Result<()>) -> io::Result<()> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
         if self.files.is_empty() {
             return self.for_each_line(to);
         }
@@ -102,7 +108,7 @@ fn write_line(out: &mut impl Write, key: Key, line: &[u8]) -> io::Result<()> {
     out.write_all(line)
 }
 
-/// The next line of a file; its key, `None` at the end.
+/// Reads the next line of a file and returns its key, or `None` at the end.
 fn read_line(file: &mut impl Read, line: &mut Vec<u8>) -> io::Result<Option<Key>> {
     let (mut first, mut second, mut length) = ([0; 8], [0; 8], [0; 4]);
     match file.read_exact(&mut first) {
@@ -116,10 +122,10 @@ fn read_line(file: &mut impl Read, line: &mut Vec<u8>) -> io::Result<Option<Key>
     Ok(Some((u64::from_le_bytes(first), u64::from_le_bytes(second))))
 }
 
-/// The lines of sorted files, in their order.
+/// Passes the lines of sorted files to `to`, in their order.
 fn merge(files: Vec<File>, mut to: impl FnMut(Key, &[u8]) -> io::Result<()>) -> io::Result<()> {
     let mut open = Vec::with_capacity(files.len());
-    // Of equal keys those of the earlier file come first.
+    // Lines with equal keys come from the earlier file first.
     let mut next = BinaryHeap::new();
     for (at, mut file) in files.into_iter().enumerate() {
         file.rewind()?;
@@ -141,13 +147,13 @@ mod tests {
 
     #[test]
     fn lines_of_many_parts_are_sorted_and_equal_ones_stay_in_order() {
-        let mut sorted = LineSorter { part_bytes: 100, ..LineSorter::new(std::env::temp_dir()) };
+        let mut sorted = LineSorter::new(std::env::temp_dir());
         let mut expected = Vec::new();
         for n in 0..2000_u64 {
             // Any order of times; each comes several times.
             let key = ((n * 7919) % 501, n % 3);
             let line = format!("{} {} {n:04}\n", key.0, key.1);
-            sorted.add(key, line.as_bytes()).unwrap();
+            sorted.add(key, line.as_bytes());
             expected.push((key, line));
         }
         assert!(sorted.files.len() > 1 && sorted.files.len() <= MOST_FILES, "{}", sorted.files.len());

@@ -68,7 +68,7 @@ pub struct FoldedOptions {
 ///
 /// Waiting is known where the ranks were followed.
 ///
-/// Errors: those of writing.
+/// Errors: writing fails.
 pub fn write(model: &Model, names: &ResolvedNames, options: FoldedOptions, out: &mut dyn Write) -> io::Result<()> {
     let mut stacks =
         FoldedStacks { model, tree: CodeTreeBuilder::new(model, names), options, weights: BTreeMap::new() };
@@ -85,14 +85,11 @@ pub fn write(model: &Model, names: &ResolvedNames, options: FoldedOptions, out: 
     Ok(())
 }
 
-/// A stack.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct StackKey {
-    /// The rank's index, if each has a frame of its own.
     rank: Option<usize>,
     /// The name of the frame that the samples of some threads have of their own.
     threads: Option<&'static str>,
-    /// The node.
     node: usize,
     /// The innermost frame, if that is no node.
     state: Option<&'static str>,
@@ -102,7 +99,6 @@ struct FoldedStacks<'a> {
     model: &'a Model,
     tree: CodeTreeBuilder<'a>,
     options: FoldedOptions,
-    /// Nanoseconds by stack.
     weights: BTreeMap<StackKey, f64>,
 }
 
@@ -117,12 +113,11 @@ impl FoldedStacks<'_> {
         }
     }
 
-    /// Adds the CPU time of all ranks by samples.
     fn add_cpu(&mut self) {
         for (at, rank) in self.model.ranks.iter().enumerate() {
             for threads in SampledThreads::ALL {
                 for (sample, time) in rank.samples.times(threads) {
-                    // What others do while the first thread is in a call is no part of that.
+                    // Samples of other threads are computation even if the first thread is in a call.
                     let activity =
                         if threads == SampledThreads::First { sample.activity } else { Activity::Computation };
                     let region = if threads == SampledThreads::Unplaced { 0 } else { sample.region };
@@ -137,7 +132,6 @@ impl FoldedStacks<'_> {
         }
     }
 
-    /// Adds the waiting of all threads.
     fn add_waiting(&mut self) {
         let Some(followed) = &self.model.followed else { return };
         let regions = self.tree.find_regions(followed);
@@ -152,13 +146,11 @@ impl FoldedStacks<'_> {
         }
     }
 
-    /// Adds time of the rank at an index.
     fn add(&mut self, rank: usize, key: StackKey, ns: f64) {
         let key = StackKey { rank: self.options.by_rank.then_some(rank), ..key };
         *self.weights.entry(key).or_default() += ns;
     }
 
-    /// Returns the stacks in words.
     fn in_words(&self) -> BTreeMap<String, f64> {
         let mut stacks: BTreeMap<String, f64> = BTreeMap::new();
         for (key, ns) in &self.weights {
@@ -173,7 +165,7 @@ impl FoldedStacks<'_> {
             frames.extend(path.into_iter().map(|at| self.tree.name(at).label(self.tree.nodes()[at].kind)));
             frames.extend(key.state.map(str::to_owned));
             frames.retain(|frame| !frame.is_empty());
-            // What separates frames, and stacks from their weights.
+            // A semicolon separates frames.
             let frames: Vec<String> = frames.iter().map(|frame| clean(frame).replace(';', ":")).collect();
             *stacks.entry(frames.join(";")).or_default() += ns;
         }
@@ -181,7 +173,6 @@ impl FoldedStacks<'_> {
     }
 }
 
-/// Returns the name of the frame that the samples of some threads have of their own, or `None` for the first thread.
 fn frame_of(threads: SampledThreads) -> Option<&'static str> {
     match threads {
         SampledThreads::First => None,

@@ -17,6 +17,7 @@ pub mod otf2;
 pub mod paraver;
 pub mod parquet;
 pub mod perfetto;
+mod region_stack;
 mod source_path;
 pub mod talp;
 

@@ -15,7 +15,7 @@
 //! A message is an arrow from a point on its sender's thread, when its send began, to one on its receiver's, when the call ended in which it
 //! was received. Time that is computed is what calls leave free of a region. All packets are of one sequence, so that names are written once.
 //!
-//! Of a part with more calls than wanted only those with the longest waits are written: the ranks are followed twice then, see [`CallFilter`].
+//! If there are more calls than wanted, only the ones with the longest waits are written. The ranks are then replayed twice, see [`CallFilter`].
 
 mod call_filter;
 mod counters;
@@ -26,8 +26,8 @@ mod used_names;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
+use lbprof_collector::Activity;
 use lbprof_collector::record::{NO_PEER, NONE};
-use lbprof_collector::{Activity, CoreState};
 
 use self::call_filter::CallFilter;
 use self::counters::{CounterTrack, counters};
@@ -49,6 +49,8 @@ use lbprof_analysis::replay::{
 use lbprof_analysis::select::SelectionError;
 use lbprof_report::words::clean;
 
+use crate::region_stack::{RegionStack, iteration_times, region_chains};
+
 /// Calls that Perfetto's page still shows: it holds a trace in 2 GB of memory.
 pub const MOST_CALLS: u64 = 5_000_000;
 
@@ -65,34 +67,27 @@ pub struct PerfettoWriter<W> {
     /// The regions' names, and by region those around it, outermost first.
     regions: Vec<String>,
     chains: Vec<Vec<RegionIdx>>,
-    /// The call sites' labels, those of the parallel regions that they stand for, and those of communicators.
+    /// Labels of call sites, of the parallel regions that they stand for, and of communicators.
     sites: Vec<String>,
     parallel: Vec<String>,
     communicators: Vec<String>,
-    /// The recent intervals of first threads.
     last_intervals: LastIntervals,
     /// By place of the rank: its number and host.
     ranks: Vec<(u32, String)>,
     threads: HashMap<ReplayedThread, ThreadTrack>,
-    /// By numbers of the rank and of the thread: its track.
     tracks: HashMap<(u32, u32), u64>,
-    /// The tracks of the threads in the teams that a thread starts.
     team_tracks: HashMap<(ReplayedThread, u32), u64>,
     /// By place of the rank: the track of its process.
     processes: Vec<u64>,
-    /// The call that came last, while its messages come.
     call: Option<(ReplayedThread, StateInterval)>,
-    /// Tracks, threads and arrows so far.
     n_tracks: u64,
     n_threads: i64,
     n_flows: u64,
 }
 
-/// A thread, and what is open on its track.
 struct ThreadTrack {
     track: u64,
-    regions: Vec<RegionIdx>,
-    until: Ns,
+    regions: RegionStack,
 }
 
 impl<W: Write + Send> PerfettoWriter<W> {
@@ -131,7 +126,6 @@ impl<W: Write + Send> PerfettoWriter<W> {
         self.error = self.out.write_all(&bytes).err();
     }
 
-    /// A further track: its number.
     fn track(&mut self, track: TrackDescriptor) -> u64 {
         self.n_tracks += 1;
         let uuid = Some(self.n_tracks);
@@ -162,7 +156,6 @@ impl<W: Write + Send> PerfettoWriter<W> {
         TrackEvent { kind: Some(BEGIN), name, track: Some(track), facts, ..TrackEvent::default() }
     }
 
-    /// Begins a call, whose category is the state of the thread in it.
     fn begin_call(&mut self, track: u64, state: &StateInterval, name: &str) {
         let facts = self.facts(state);
         let category = state.kind.name().map(|name| self.names.category(name));
@@ -186,17 +179,13 @@ impl<W: Write + Send> PerfettoWriter<W> {
             let path = self.path(*region);
             let name = Some(format!("iterations of {path}"));
             let track = self.track(TrackDescriptor { name, parent: Some(track), ..TrackDescriptor::default() });
-            for ((number, begin), end) in series.numbers.iter().zip(&series.begin_s).zip(&series.end_s) {
-                let (begin, end) = ((begin * 1e9).round() as Ns, (end * 1e9).round() as Ns);
-                // NaN, which is 0 here, has no length either.
-                if begin < end {
-                    let name = match series.joined {
-                        0 => format!("iteration {number}"),
-                        power => format!("iterations {number} to {}", number.saturating_add((1 << power) - 1)),
-                    };
-                    self.begin(track, begin, &name, Vec::new());
-                    self.end(track, end);
-                }
+            for (number, begin, end) in iteration_times(series) {
+                let name = match series.joined {
+                    0 => format!("iteration {number}"),
+                    power => format!("iterations {number} to {}", number.saturating_add((1 << power) - 1)),
+                };
+                self.begin(track, begin, &name, Vec::new());
+                self.end(track, end);
             }
         }
     }
@@ -212,7 +201,7 @@ impl<W: Write + Send> PerfettoWriter<W> {
         let facts = ThreadDescriptor { pid: Some(pid(rank)), tid: Some(self.n_threads), name: Some(name) };
         let track = self.track(TrackDescriptor { thread: Some(facts), ..TrackDescriptor::default() });
         self.tracks.insert((rank, thread.number), track);
-        self.threads.insert(thread, ThreadTrack { track, regions: Vec::new(), until: 0 });
+        self.threads.insert(thread, ThreadTrack { track, regions: RegionStack::default() });
         track
     }
 
@@ -229,7 +218,6 @@ impl<W: Write + Send> PerfettoWriter<W> {
         track
     }
 
-    /// The efficiencies of the main loop's iterations, as values over time.
     fn counters(&mut self, model: &Model) {
         let Some(region) = model.main_loop() else { return };
         let path = self.path(region);
@@ -249,30 +237,22 @@ impl<W: Write + Send> PerfettoWriter<W> {
         chain.filter_map(|&one| self.regions.get(one as usize).cloned()).collect::<Vec<_>>().join("/")
     }
 
-    /// Opens and closes regions on a thread's track, so that the innermost open one is that of an interval.
+    /// Opens and closes regions on a thread's track, so that `region` is the innermost open one during `time`.
     fn enter(&mut self, thread: ReplayedThread, region: RegionIdx, time: TimeInterval) -> u64 {
         let track = self.thread(thread);
-        let wanted = self.chains.get(region as usize).cloned().unwrap_or_default();
-        let (open, until) = match self.threads.get_mut(&thread) {
-            Some(known) => (std::mem::take(&mut known.regions), std::mem::replace(&mut known.until, time.end)),
-            None => (Vec::new(), 0),
-        };
-        let goes_on = until == time.begin;
-        let same = open.iter().zip(&wanted).take_while(|(a, b)| goes_on && a == b).count();
-        for _ in same..open.len() {
-            self.end(track, until);
+        let wanted = self.chains.get(region as usize).map_or(&[][..], Vec::as_slice);
+        let Some(known) = self.threads.get_mut(&thread) else { return track };
+        let change = known.regions.move_to(wanted, time);
+        for _ in change.left {
+            self.end(track, change.left_at);
         }
-        for &inner in &wanted[same..] {
+        for inner in change.entered {
             let name = self.regions.get(inner as usize).cloned().unwrap_or_default();
             self.begin(track, time.begin, &name, Vec::new());
-        }
-        if let Some(known) = self.threads.get_mut(&thread) {
-            known.regions = wanted;
         }
         track
     }
 
-    /// The call that came last has no more messages.
     fn end_call(&mut self) {
         if let Some((thread, call)) = self.call.take() {
             let track = self.thread(thread);
@@ -281,7 +261,18 @@ impl<W: Write + Send> PerfettoWriter<W> {
     }
 }
 
-/// A rank's number as that of a process; 0 would be the operating system's.
+/// Names what a thread does in an interval; `no_function` is the name of a call without a function.
+fn interval_name(state: &StateInterval, no_function: &str) -> String {
+    match (state.kind.activity(), state.operation) {
+        (Some(Activity::Computation), _) => state.kind.name().unwrap_or_default().to_owned(),
+        (None, _) => "not recorded".to_owned(),
+        (Some(_), 0) => no_function.to_owned(),
+        (Some(Activity::Recorder), _) => "lbprof".to_owned(),
+        (Some(_), operation) => format!("MPI_{}", operation_name(operation)),
+    }
+}
+
+/// Returns a rank's number as the number of a process; 0 would be the operating system's.
 fn pid(rank: u32) -> i32 {
     i32::try_from(rank).unwrap_or(i32::MAX - 1) + 1
 }
@@ -292,8 +283,7 @@ impl<W: Write + Send> EventExport for PerfettoWriter<W> {
         let calls = part.calls();
         self.filter = self.most_calls.filter(|&most| calls > most).map(CallFilter::counting);
         self.regions = model.regions.iter().map(|region| clean(&region.name)).collect();
-        let regions = 0..model.regions.len() as RegionIdx;
-        self.chains = regions.map(|region| model.chain(region).into_iter().rev().collect()).collect();
+        self.chains = region_chains(model);
         self.sites = part.places.iter().map(|place| clean(&place.label())).collect();
         self.parallel = part.places.iter().map(|place| clean(&place.of_region().label())).collect();
         self.communicators = model.communicators.iter().map(Communicator::label).collect();
@@ -312,7 +302,7 @@ impl<W: Write + Send> EventExport for PerfettoWriter<W> {
 }
 
 impl<W: Write + Send> PerfettoWriter<W> {
-    /// The number of calls that were written, and that of all, or `None` if all were written.
+    /// Returns the number of written calls and of all calls, or `None` if all were written.
     pub fn left_out(&self) -> Option<(u64, u64)> {
         self.filter.as_ref().map(CallFilter::written)
     }
@@ -322,11 +312,10 @@ impl<W: Write + Send> PerfettoWriter<W> {
     /// Errors: the first that there was in writing.
     pub fn finish(mut self) -> io::Result<()> {
         self.end_call();
-        let open: Vec<(u64, usize, Ns)> =
-            self.threads.drain().map(|(_, one)| (one.track, one.regions.len(), one.until)).collect();
-        for (track, n, until) in open {
-            for _ in 0..n {
-                self.end(track, until);
+        for mut thread in std::mem::take(&mut self.threads).into_values() {
+            let change = thread.regions.leave_all();
+            for _ in change.left {
+                self.end(thread.track, change.left_at);
             }
         }
         match self.error.take() {
@@ -337,7 +326,6 @@ impl<W: Write + Send> PerfettoWriter<W> {
 }
 
 impl<W: Write + Send> PerfettoWriter<W> {
-    /// The facts about a call beside its name.
     fn facts(&mut self, state: &StateInterval) -> Vec<EventAnnotation> {
         let &StateInterval { site, facts, .. } = state;
         let mut known = Vec::new();
@@ -368,13 +356,7 @@ impl<W: Write + Send> PerfettoWriter<W> {
         self.begin(track, interval.begin, &name, facts);
         let waited = TimeInterval::new(interval.begin, wait.awaited.clamp(interval.begin, end));
         for (did, time) in wait.by.map(|by| self.last_intervals.within(by, waited)).unwrap_or_default() {
-            let what = match (did.kind.activity(), did.operation) {
-                (Some(Activity::Computation), _) => did.kind.name().unwrap_or_default().to_owned(),
-                (Some(_), 0) => "computation".to_owned(),
-                (None, _) => "not recorded".to_owned(),
-                (Some(Activity::Recorder), _) => "lbprof".to_owned(),
-                (Some(_), operation) => format!("MPI_{}", operation_name(operation)),
-            };
+            let what = interval_name(&did, "computation");
             let name = format!("rank {}: {what} in {}", wait.by.unwrap_or(NONE), self.path(did.kind.region()));
             self.begin(track, time.begin, &name, Vec::new());
             self.end(track, time.end);
@@ -389,25 +371,18 @@ impl<W: Write + Send> ReplayObserver for PerfettoWriter<W> {
             return;
         }
         self.end_call();
-        let &StateInterval { thread, interval, kind, operation, wait, .. } = state;
+        let &StateInterval { thread, interval, kind, wait, .. } = state;
         let track = self.enter(thread, kind.region(), interval);
         if let Some(&(rank, _)) = self.ranks.get(thread.rank_idx as usize).filter(|_| thread.number == 0) {
             self.last_intervals.add(rank, state);
         }
-        let core_state = kind.core_state();
-        if kind.is_computation() && core_state.is_none()
+        if kind.is_computation() && kind.core_state().is_none()
             || !self.filter.as_mut().is_none_or(|filter| filter.keeps(state))
         {
             return;
         }
-        let name = match (kind.activity(), operation) {
-            (Some(Activity::Computation), _) => core_state.map_or("", CoreState::name).to_owned(),
-            (None, _) => "not recorded".to_owned(),
-            // Before the rank's window, or after it.
-            (Some(_), 0) => "outside of its window".to_owned(),
-            (Some(Activity::Recorder), _) => "lbprof".to_owned(),
-            (Some(_), operation) => format!("MPI_{}", operation_name(operation)),
-        };
+        // A call without a function is time before the rank's window, or after it.
+        let name = interval_name(state, "outside of its window");
         self.begin_call(track, state, &name);
         if let Some(wait) = wait.filter(|wait| wait.until > interval.begin) {
             self.wait(track, interval, wait);

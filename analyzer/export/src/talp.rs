@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Made from the sums. A rank is a processor, or as many as it has cores where the whole run's parallel regions of OpenMP were measured: the figures
-//! of the regions that markers name do not say what other threads do. Times are in nanoseconds, those of a region are of all its invocations, the
-//! regions in it included. Load balance is the product of that within nodes and that between them: with u the mean
+//! of the regions that markers name do not say what other threads do. Times are in nanoseconds and add up all invocations of a region, inner regions
+//! included. Load balance is the product of that within nodes and that between them: with u the mean
 //! computation of a node's ranks, LB = max u / longest computation · mean computation / max u.
 
 use std::io::{self, Write};
@@ -24,7 +24,7 @@ const VERSION: &str = concat!("3.6.0+lbprof-", env!("CARGO_PKG_VERSION"));
 
 /// Writes the figures of a run or a part of it.
 ///
-/// Errors: those of writing.
+/// Errors: writing fails.
 pub fn write(model: &Model, out: &mut dyn Write) -> io::Result<()> {
     let seconds = i64::try_from(model.facts.started_unix_s).ok();
     let started = seconds.and_then(|seconds| DateTime::from_timestamp(seconds, 0)).unwrap_or_default();
@@ -51,7 +51,6 @@ pub fn write(model: &Model, out: &mut dyn Write) -> io::Result<()> {
     lbprof_report::json::write_pretty(&document, out)
 }
 
-/// The figures of a region.
 fn figures(model: &Model, region: RegionIdx) -> Value {
     let computation = model.inclusive_s(region, Activity::Computation);
     let sites = model.ranks.iter().flat_map(|rank| &rank.sites);
@@ -86,7 +85,7 @@ fn figures(model: &Model, region: RegionIdx) -> Value {
         "mpiLoadBalance": share_or_zero(times.load_balance()),
         "mpiLoadBalanceIn": share_or_zero(within),
         "mpiLoadBalanceOut": share_or_zero(between),
-        // What threads of OpenMP lose is known of the whole run alone.
+        // Losses of OpenMP's threads are only known for the whole run.
         "ompParallelEfficiency": 1.0,
         "ompLoadBalance": 1.0,
         "ompSchedulingEfficiency": 1.0,
@@ -94,12 +93,12 @@ fn figures(model: &Model, region: RegionIdx) -> Value {
     })
 }
 
-/// A share, which TALP has even where it is not known.
+/// Returns a share, which TALP wants even if it is not known.
 fn share_or_zero(share: Option<f64>) -> f64 {
     share.unwrap_or(0.0)
 }
 
-/// Puts what all cores do in place of what first threads do. The factors multiply as those of TALP: parallel = mpi × omp, mpi = load balance ×
+/// Replaces the figures of first threads by figures of all cores. The factors multiply as in TALP: parallel = mpi × omp, mpi = load balance ×
 /// communication, omp = load balance × scheduling × serialization.
 fn add_threads(figures: &mut Value, model: &Model, threads: &ThreadEfficiency) {
     let computing_s: Vec<f64> = threads.ranks.iter().map(RankCores::computing_s).collect();
@@ -119,7 +118,6 @@ fn add_threads(figures: &mut Value, model: &Model, threads: &ThreadEfficiency) {
     figures["ompSerializationEfficiency"] = json!(share_or_zero(threads.serial()));
 }
 
-/// Nanoseconds.
 fn ns(seconds: f64) -> u64 {
     (seconds * 1e9).round().max(0.0) as u64
 }

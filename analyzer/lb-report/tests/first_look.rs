@@ -12,7 +12,7 @@ use lbprof_analysis::select::Selection;
 use lbprof_collector::ProblemKind;
 use lbprof_collector::folder::RunFolder;
 use lbprof_collector::format::{BlockHead, BlockKind, log_name};
-use lbprof_collector::index::{self, BlockContents, IndexEntry, LogIndex};
+use lbprof_collector::index::{self, IndexEntry, LogIndex};
 use lbprof_collector::reader::{LogItem, LogReader};
 use lbprof_collector::summary::ThreadSummary;
 use lbprof_collector::writer::LogWriter;
@@ -169,8 +169,8 @@ fn log_and_index(dir: &Path) -> (PathBuf, Vec<u8>, Vec<IndexEntry>) {
 
 fn end_with(log: &mut Vec<u8>, entries: &[IndexEntry]) {
     let mut index = LogIndex::default();
-    for &IndexEntry { kind, place, bytes, thread, first, records, begin, end } in entries {
-        index.add(kind, place, bytes, &BlockContents { thread, first, records, begin, end });
+    for &IndexEntry { kind, place, bytes, ref contents } in entries {
+        index.add(kind, place, bytes, contents);
     }
     let plain = index.encoded().unwrap().to_vec();
     let payload = [&plain[..], &index::tail(log.len() as u64)].concat();
@@ -207,11 +207,11 @@ fn an_index_that_lies_is_reported() {
         ("a size", |entry| entry.bytes += 7),
         ("a size of nothing", |entry| entry.bytes = 0),
         ("an absurd size", |entry| entry.bytes = u64::MAX / 2),
-        ("a number of records", |entry| entry.records += 1),
-        ("an absurd number of records", |entry| entry.records = 1 << 50),
-        ("a thread", |entry| entry.thread = 5),
+        ("a number of records", |entry| entry.contents.records += 1),
+        ("an absurd number of records", |entry| entry.contents.records = 1 << 50),
+        ("a thread", |entry| entry.contents.thread = 5),
         ("a kind", |entry| entry.kind = BlockKind::Definitions as u8),
-        ("a time", |entry| entry.begin += 1),
+        ("a time", |entry| entry.contents.begin += 1),
     ];
     for (what, change) in changes {
         let (mut log, mut entries) = (log.clone(), entries.clone());
@@ -365,7 +365,7 @@ fn lb_report_says_that_it_took_a_first_look_and_how_to_get_more() {
     // As many records as no analysis gets done with in a minute: what the index states decides, right or wrong.
     let (path, mut log, mut entries) = log_and_index(dir.path());
     let batch = entries.iter().position(|entry| entry.kind == BlockKind::Records as u8).unwrap();
-    entries[batch].records = 300_000_000;
+    entries[batch].contents.records = 300_000_000;
     end_with(&mut log, &entries);
     fs::write(&path, &log).unwrap();
     let (text, document) = lb_report(dir.path(), &[]);

@@ -1,4 +1,4 @@
-//! Which calls are a loop, and which of several loops a report is about.
+//! Thresholds that decide which calls are a loop, and which of several loops a report is about.
 
 thresholds! {
     /// A loop runs at least so often in the window: two of a kind may be chance.
@@ -14,7 +14,7 @@ thresholds! {
     /// An inner loop whose calls also occur outside of it, this often for each of its iterations, is none: its body is a variant of what is around it.
     MAX_STRAY_CALLS_OF_INNER_LOOP: f64 = 0.2, unit "per iteration", validated "analysis/tests/iterations.rs";
 
-    /// Extras that come at least once in so many iterations make a loop: what a program does now and then (output, a check, a rebuild), it does every tenth
+    /// Iterations within which extras come at least once if they make a loop: rare work of a program (output, a check, a rebuild) comes every tenth
     /// time or less often.
     MAX_ITERATIONS_BETWEEN_EXTRAS: f64 = 8.0, unit "iterations", validated "analysis/tests/iterations.rs";
 
@@ -34,7 +34,7 @@ thresholds! {
     /// an addition. The same holds where they compute for this part of its computation.
     MIN_EXTRAS_OF_ITERATION: f64 = 0.5, unit "of an iteration", validated "analysis/tests/iterations.rs";
 
-    /// So many gaps between visits are no chance.
+    /// Number of gaps between visits from which on they are no chance.
     MIN_REGULAR_GAPS: usize = 2, unit "gaps", validated "analysis/tests/iterations.rs";
 
     /// Bits for an iteration that holds something a varying number of times: a variant leaves a call out or puts one in, while a number that varies is the
@@ -51,7 +51,7 @@ thresholds! {
     /// Factor from which on a loop computes much more than another one.
     MIN_FACTOR_OF_MAIN_LOOP: u64 = 10, unit "factor", validated "docs/validation.md, nests";
 
-    /// So many iterations are a handful.
+    /// Maximum number of iterations of a loop that has a handful.
     MAX_HANDFUL_OF_ITERATIONS: usize = 5, unit "iterations", validated "docs/validation.md, nests";
 
     /// Fewest rounds that are no chance.
@@ -74,13 +74,13 @@ thresholds! {
     /// made once or twice beside them. More than that is another use of the same function.
     MAX_MISCOUNTED_ITERATIONS: u64 = 2, unit "iterations", validated "analysis/tests/iterations.rs";
 
-    /// So many iterations within one of another loop are a finer one, not a number that differs by those at its ends.
+    /// Number of iterations within one of another loop from which on the loop is finer, and the numbers do not just differ at the ends.
     MIN_ITERATIONS_OF_FINER_LOOP: u32 = 2, unit "iterations", validated "analysis/tests/iterations.rs";
 
     /// Seconds computed in an iteration up to which one of calls that may spin does: a program that yields its core, or sleeps for the shortest time that the
     /// system knows, spins.
     MAX_SPIN_S: f64 = 100e-6, unit "s", validated "tests/truth.rs, polls";
 
-    /// Ranks that exchange messages at least once in so many iterations, of the rank that has fewer, are in step.
+    /// Iterations, of the rank that has fewer, within which two ranks exchange messages at least once if they are in step.
     MAX_ITERATIONS_BETWEEN_MESSAGES: u64 = 10, unit "iterations", validated "analysis/tests/iterations.rs";
 }

@@ -1,4 +1,4 @@
-//! What makes a figure of ranks, threads and iterations worth a word.
+//! Thresholds that decide which figures of ranks, threads and iterations are worth a word.
 
 thresholds! {
     /// Fraction of the run for which the first thread must sleep, and another one record, for that one to take its place.
@@ -36,10 +36,10 @@ thresholds! {
     /// long.
     MAX_ESTIMATE_IN_BALANCE: f64 = 0.1, unit "of a function's computation", validated "analysis/src/metrics/code_tree/mod.rs";
 
-    /// Factor by which an ideal time may exceed the elapsed time: clocks of different hosts may differ by so much, and times are rounded.
+    /// Factor by which an ideal time may exceed the elapsed time: clocks of different hosts may differ, and times are rounded.
     MAX_IDEAL_TIME: f64 = 1.005, unit "of the elapsed time", validated "analysis/src/metrics/load_balance.rs";
 
-    /// Robust standard deviations above the median from which on a value is an outlier. Of 30,000 values of a normal distribution one lies that far above:
+    /// Robust standard deviations above the median from which on a value is an outlier. One of 30,000 values of a normal distribution lies that far above:
     /// thousands of ranks that differ by noise alone have none, mostly.
     MIN_DEVIATIONS_OF_OUTLIER: f64 = 4.0, unit "robust standard deviations", validated "analysis/src/metrics/outliers.rs";
 

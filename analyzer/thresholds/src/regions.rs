@@ -1,4 +1,4 @@
-//! Which pieces of code are regions of their own.
+//! Thresholds that decide which pieces of code are regions of their own.
 
 thresholds! {
     /// Share of all ranks' time from which on code between two places is a region of its own, and a function around it. Others are one region together:

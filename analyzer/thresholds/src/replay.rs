@@ -1,7 +1,7 @@
 //! Causes of waiting, what MPI does with a message, and predictions.
 
 thresholds! {
-    /// Smallest share of a wait that is kept as a cause of its own. What smaller ones caused is shared out among those that are kept.
+    /// Smallest share of a wait that is kept as a cause of its own. The effect of smaller causes is distributed over the others.
     MIN_CAUSE_OF_WAIT: f64 = 1.0 / 512.0, unit "of a wait", validated "report/tests/blocking";
 
     /// Share of a cause that the difference of both has at least, where nothing else cancelled.

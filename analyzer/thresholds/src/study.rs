@@ -1,4 +1,4 @@
-//! What differs between runs, and which law a study follows.
+//! Thresholds that decide what differs between runs, and which law a study follows.
 
 thresholds! {
     /// Difference of efficiencies below which it does not matter, however certain it is.
@@ -40,10 +40,10 @@ thresholds! {
     /// Share of a change that must be waiting for the ranks that compute longer for the sentence to say that others wait.
     MIN_SHARE_OF_WAITING: f64 = 0.1, unit "of a change", validated "study/src/compare/words.rs";
 
-    /// Of the largest term: what is less everywhere is not written.
+    /// Share of the largest term below which, everywhere, a term is not written.
     MIN_TERM: f64 = 1e-4, unit "of the largest term", validated "study/src/models/equation.rs";
 
-    /// Of the size of the values: smaller differences are rounding.
+    /// Share of the size of the values below which differences are rounding.
     ROUNDING_OF_VALUES: f64 = 1e-9, unit "relative", validated "study/src/models/mod.rs";
 
     /// Minimum part of a point that the others do not determine: below, a residual is rounding.

@@ -1,4 +1,4 @@
-//! What the report concludes from its figures.
+//! Thresholds of the conclusions that the report draws from its figures.
 
 thresholds! {
     /// Share of the run outside of the window from which on it is worth a line.
@@ -121,7 +121,7 @@ thresholds! {
     /// Minimum number of calls in a run that is shorter than [`MAX_SHORT_RUN_S`].
     MIN_CALLS_OF_SHORT_RUN: u64 = 20, unit "calls", validated "report/tests/doubts.rs";
 
-    /// Seconds below which a run's figures are those of its start and end.
+    /// Seconds below which a run's figures say no more than its start and end.
     MAX_SHORT_RUN_S: f64 = 0.01, unit "s", validated "report/tests/doubts.rs";
 
     /// Share of the excess of the slowest iteration, or of the upper decile of all, from which on another one is slow, too.
@@ -210,7 +210,7 @@ thresholds! {
     /// Share of what is lost that waiting for targets of windows must have for it to be the answer.
     MIN_WAITING_FOR_TARGETS: f64 = 0.2, unit "of what is lost", validated "report/tests/situations.rs";
 
-    /// Share of what is lost from which on work that is divided evenly would regain so much that this is the answer, and not waiting for targets of windows:
+    /// Share of what is lost from which on work that is divided evenly would regain enough for this to be the answer, and not waiting for targets of windows:
     /// who waits for a target would wait for its work elsewhere.
     MIN_REGAINED_BY_EVEN_WORK: f64 = 0.5, unit "of what is lost", validated "report/tests/situations.rs";
 
@@ -262,6 +262,6 @@ thresholds! {
     /// Share of the waiting for computation that a rank with code of its own must cause for it to be a master that the others wait for.
     MIN_CAUSE_OF_MASTER: f64 = 0.5, unit "of the waiting for computation", validated "report/tests/situations.rs";
 
-    /// Share of all waiting that must be for messages for ranks to wait for those of a master.
+    /// Share of all waiting that must be for messages for ranks to wait for messages of a master.
     MIN_WAITING_FOR_MASTER: f64 = 0.5, unit "of all waiting", validated "report/tests/situations.rs";
 }

@@ -1,4 +1,4 @@
-//! What the view of a running job says.
+//! Thresholds of the view of a running job.
 
 thresholds! {
     /// Least times that something was done for a rate of it.

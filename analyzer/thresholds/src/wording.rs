@@ -1,10 +1,10 @@
-//! What a text of the report says, and how surely.
+//! Thresholds that decide what a text of the report says, and how surely.
 
 thresholds! {
     /// Share of computation of which a state of it is listed in the table of activities.
     MIN_SHARE_OF_STATE: f64 = 0.01, unit "of computation", validated "lb-report/tests/functions.rs";
 
-    /// Share of the other CPU time from which on that of unknown regions is shown.
+    /// Share of the other CPU time from which on the time of unknown regions is shown.
     MIN_UNPLACED_TIME: f64 = 0.01, unit "of the other CPU time", validated "report/tests/reports.rs";
 
     /// Share of a function's time from which on a function of a library that it calls has a row.
@@ -112,7 +112,7 @@ thresholds! {
     /// Share of all waiting from which on the rank that causes most of it is named.
     MIN_WAITING_OF_NAMED_TARGET: f64 = 0.5, unit "of all waiting", validated "report/tests/situations.rs";
 
-    /// Share of the elapsed time from which on CPU times of ranks compare: below it they are those of waking up.
+    /// Share of the elapsed time from which on CPU times of ranks compare: below it they come from waking up.
     MIN_COMPARED_CPU_TIME: f64 = 0.05, unit "of the elapsed time", validated "report/tests/situations.rs";
 
     /// Share of the average work by which a rank may have more or less than it for its work to be average.

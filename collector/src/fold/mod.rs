@@ -7,7 +7,7 @@
 //! Leave f     70        70            40 … 70       computation in f
 //! ```
 //!
-//! What the time is and where, [`crate::walk`] finds; time stamps that go backwards are counted here.
+//! [`crate::walk`] finds what the time is and where. Time stamps that go backwards are counted here.
 //!
 //! The recorder runs this in the program's own threads (profile mode), so sums lie in rows that are found again without
 //! searching: the row of the innermost region is at hand, and call sites come from a small cache. A call that is joined with its first part
@@ -34,7 +34,6 @@ use crate::semantics::CompletionEffect;
 use crate::states::Activity;
 use crate::walk::{RecordTimes, RecordWalk, WalkState};
 
-/// Time in one region and iteration, by activity.
 #[derive(Clone, Copy)]
 struct FoldRow {
     region: u32,
@@ -46,7 +45,6 @@ struct FoldRow {
 #[derive(Clone, Copy)]
 struct CallSums {
     call_site: u64,
-    /// Operation and activity, as [`kind_of`] gives them.
     kind: u32,
     row: u32,
     region: u32,
@@ -58,14 +56,12 @@ struct CallSums {
 }
 
 impl CallSums {
-    /// The kind and the row.
     #[inline(always)]
     fn kind_in_row(&self) -> u64 {
         u64::from(self.row) << 32 | u64::from(self.kind)
     }
 }
 
-/// Places of the cache of kinds.
 const KINDS: usize = 128;
 
 const NO_KIND: CallSums = CallSums {
@@ -78,20 +74,20 @@ const NO_KIND: CallSums = CallSums {
     sums: ProfileCell { ticks: 0, calls: 0, sent: 0, received: 0 },
 };
 
-/// The operation of a record, and above it its flags.
+/// Returns the operation of a record, and above it its flags.
 #[inline(always)]
 fn operation_and_flags(record: &Record) -> u32 {
     u32::from(record.operation) | u32::from(record.flags.0) << 16
 }
 
-/// The bits of [`operation_and_flags`] that are the operation and the activity, and those of the activity alone.
+/// The bits of [`operation_and_flags`] that are the operation and the activity, and the bits of the activity alone.
 const KIND: u32 = u16::MAX as u32 | ACTIVITY;
 const ACTIVITY: u32 = (Activity::MASK as u32) << 16;
 
 /// In a kind: it is of calls that do not spin.
 const USUAL: u32 = 1 << 31;
 
-/// Operation and activity of a record in one number. Only that of a call that a program does not spin with has [`USUAL`].
+/// Returns operation and activity of a record in one number, with [`USUAL`] for a call that a program does not spin with.
 #[inline(always)]
 fn kind_of(record: &Record) -> u32 {
     let operation = record.operation & !JOINED_COMPLETED;
@@ -99,7 +95,7 @@ fn kind_of(record: &Record) -> u32 {
     operation_and_flags(record) & KIND | if is_usual { USUAL } else { 0 }
 }
 
-/// The place in the cache of calls of a kind, from a call site in a region, whose number is given 44 bits up.
+/// Returns the slot of calls of a kind from a call site in a region, whose number is given 44 bits up.
 #[inline(always)]
 fn place_of(call_site: u64, kind: u32, region: u64) -> usize {
     let hash = call_site ^ u64::from(kind) << 20 ^ region;
@@ -111,14 +107,13 @@ pub trait IterationTimes: Default {
     /// True if it does; else rows of the fold are by iteration. Rows of profiles that are absorbed are in any case.
     const APART: bool;
 
-    /// Time that follows is of this region and iteration; of none where the iteration is [`NONE`].
+    /// Assigns the time that follows to a region and iteration, or to no iteration if that is [`NONE`].
     fn move_to(&mut self, region: u32, iteration: u32);
 
     /// Adds ticks of an activity.
     fn add(&mut self, activity: Activity, ticks: u64);
 }
 
-/// Leaves the time by iteration to the fold.
 impl IterationTimes for () {
     const APART: bool = false;
 
@@ -136,13 +131,12 @@ pub struct ProfileFold<T: IterationTimes = ()> {
     walk: RecordWalk,
     /// The iteration and row of the time of each open region: [`ProfileFold::place_in`] may have put it into another iteration than the markers.
     placed: Vec<(u32, u32)>,
-    /// Region, iteration and row that time goes to: those of the innermost open region, or those of [`ProfileFold::place_in`].
+    /// Region, iteration and row that time goes to: the innermost open region, unless [`ProfileFold::place_in`] sets another one.
     region: u32,
     iteration: u32,
     row: u32,
     /// Index in `sites` of the last call, NONE before; its parts add to it.
     last_call: u32,
-    /// Computation in the present row that is not in it yet.
     computing: ProfileCell,
 
     rows: Vec<FoldRow>,
@@ -158,7 +152,6 @@ pub struct ProfileFold<T: IterationTimes = ()> {
     rest: ThreadProfile,
     /// Number of times that a region was entered with the maximum number open: never in a log of the recorder.
     too_deep: u64,
-    /// Time by iteration that is not in rows.
     times: T,
     /// Decides what the time between polls is, where the records do not say it.
     polls: Option<PollGapClassifier>,
@@ -259,8 +252,8 @@ impl<T: IterationTimes> ProfileFold<T> {
         }
     }
 
-    /// Puts the time since the last record, and what follows, into `region` and `iteration`, until the next marker of a region.
-    /// For who knows better than the markers what the thread is doing; neither counts as entered.
+    /// Puts the time since the last record, and the time after it, into `region` and `iteration` until the next marker of a region. Neither counts
+    /// as entered. The analyzer uses this where it knows better than the markers what the thread is doing.
     #[inline(always)]
     pub fn place_in(&mut self, region: u32, iteration: u32) {
         if (self.region, self.iteration) != (region, iteration) {
@@ -268,12 +261,12 @@ impl<T: IterationTimes> ProfileFold<T> {
         }
     }
 
-    /// The number of regions that were entered when too many were open: their time counts as that of the outer ones.
+    /// Returns the number of regions that were entered when too many were open. Their time goes to the outer ones.
     pub fn too_deep(&self) -> u64 {
         self.too_deep
     }
 
-    /// The region and iteration that time goes to.
+    /// Returns the region and iteration that time goes to.
     pub fn placed_in(&self) -> (u32, u32) {
         (self.region, self.iteration)
     }
@@ -293,7 +286,7 @@ impl<T: IterationTimes> ProfileFold<T> {
         times
     }
 
-    /// The innermost region that markers have opened, and its iteration; (0, [`NONE`]) where none is open.
+    /// Returns the innermost region that markers have opened, and its iteration, or (0, [`NONE`]) if none is open.
     #[inline(always)]
     pub fn innermost_open(&self) -> (u32, u32) {
         self.walk.open.innermost()
@@ -321,14 +314,7 @@ impl<T: IterationTimes> ProfileFold<T> {
         for (key, ticks) in &profile.states {
             self.add_state(*key, *ticks);
         }
-        self.rest = std::mem::take(&mut self.rest).merge(ThreadProfile {
-            cells: Vec::new(),
-            sites: Vec::new(),
-            regions: Vec::new(),
-            counters: Vec::new(),
-            states: Vec::new(),
-            ..profile.clone()
-        });
+        self.rest.add_totals(profile);
         self.place(&batch.next, &batch.entered);
     }
 
@@ -369,7 +355,7 @@ impl<T: IterationTimes> ProfileFold<T> {
         *sum = sum.saturating_add(ticks);
     }
 
-    /// The sums since the last take. The state (open regions, time) goes on.
+    /// Takes the sums since the last call. The state (open regions, time) goes on.
     pub fn take(&mut self) -> ProfileBatch {
         let next = self.head();
         for place in 0..KINDS {
@@ -390,12 +376,9 @@ impl<T: IterationTimes> ProfileFold<T> {
         profile.cells.sort_unstable_by_key(|(key, _)| *key);
         profile.sites = self.sites.drain(..).filter(|(_, cell)| *cell != ProfileCell::default()).collect();
         profile.sites.sort_unstable_by_key(|(key, _)| *key);
-        profile.regions = self.regions.drain().collect();
-        profile.regions.sort_unstable_by_key(|(region, _)| *region);
-        profile.counters = self.counters.drain().collect();
-        profile.counters.sort_unstable_by_key(|(key, _)| *key);
-        profile.states = self.states.drain().collect();
-        profile.states.sort_unstable();
+        profile.regions = drain_sorted(&mut self.regions);
+        profile.counters = drain_sorted(&mut self.counters);
+        profile.states = drain_sorted(&mut self.states);
         profile.iterations.sort_unstable_by_key(|iteration| (iteration.region, iteration.iteration, iteration.begin));
 
         self.row_of.clear();
@@ -416,8 +399,7 @@ impl<T: IterationTimes> ProfileFold<T> {
         self.before(reached);
     }
 
-    /// Lets time pass up to `ticks` that goes to an activity in the innermost open region, as that of a marker with a
-    /// duration.
+    /// Lets time pass up to `ticks`, and adds it to an activity in the innermost open region, like a marker with a duration.
     pub fn spend(&mut self, activity: Activity, ticks: u64) {
         let ticks = self.walk.time.advance(ticks).before();
         self.cell(activity).add(&ProfileCell { ticks, ..ProfileCell::default() });
@@ -429,7 +411,7 @@ impl<T: IterationTimes> ProfileFold<T> {
         self.walk.time.end_call();
     }
 
-    /// The place of the next record.
+    /// Returns the position of the next record.
     pub fn head(&self) -> BatchHead {
         self.walk.head()
     }
@@ -441,7 +423,6 @@ impl<T: IterationTimes> ProfileFold<T> {
         self.find_rows();
     }
 
-    /// Finds the rows of all open regions anew, outermost first.
     fn find_rows(&mut self) {
         self.placed.clear();
         for i in 0..self.walk.open.entered().len() {
@@ -462,7 +443,6 @@ impl<T: IterationTimes> ProfileFold<T> {
         self.times.move_to(self.region, self.iteration);
     }
 
-    /// The row of time that is spent in a region and iteration.
     fn row_in(&mut self, region: u32, iteration: u32) -> u32 {
         self.row_at(region, if T::APART { NONE } else { iteration })
     }
@@ -485,7 +465,6 @@ impl<T: IterationTimes> ProfileFold<T> {
         &mut self.rows[self.row as usize].cells[activity as usize]
     }
 
-    /// Adds time to an iteration where it is kept apart.
     #[inline(always)]
     fn add_time(&mut self, activity: Activity, ticks: u64) {
         if ticks > 0 {
@@ -493,7 +472,6 @@ impl<T: IterationTimes> ProfileFold<T> {
         }
     }
 
-    /// Puts the computation at hand into the present row.
     fn settle_computing(&mut self) {
         let computing = std::mem::take(&mut self.computing);
         self.add_time(Activity::Computation, computing.ticks);
@@ -502,7 +480,6 @@ impl<T: IterationTimes> ProfileFold<T> {
         }
     }
 
-    /// Puts the sums of a place of the cache where they belong.
     fn settle(&mut self, place: usize) {
         let kind = &mut self.kinds[place];
         if kind.site != NONE {
@@ -512,10 +489,10 @@ impl<T: IterationTimes> ProfileFold<T> {
         }
     }
 
-    /// Folds the calls at the front that end, follow the time before them, poll for nothing and are of a kind that is in the cache, and their parts; gives
-    /// how many records they are.
+    /// Folds the first calls that end, follow the time before them, poll for nothing and are of a cached kind, and their parts. Returns the number of
+    /// their records.
     ///
-    /// All that most records take is in this loop, which calls nothing, so that what it needs is in registers. [`ProfileFold::record`] does the same for any record.
+    /// Most records take only this loop. It calls nothing, so that its variables stay in registers. [`ProfileFold::record`] does the same for any record.
     #[inline(never)]
     fn usual_calls(&mut self, records: &[Record]) -> usize {
         const UNUSUAL: u32 = ((CallFlags::NOTHING.0 | CallFlags::UNFINISHED.0) as u32) << 16;
@@ -574,7 +551,7 @@ impl<T: IterationTimes> ProfileFold<T> {
         usual
     }
 
-    /// Adds the bytes of a part of the last call, whose place in the cache this is; whether the record is one, and has no time.
+    /// Adds the bytes of a part of the last call, which is in this slot. Returns false if the record is no part, or has time.
     #[inline(never)] // So that the loop over calls has all registers.
     fn usual_part(&mut self, record: &Record, place: usize) -> bool {
         let is_usual = record.is_part() && record.begin == record.end;
@@ -606,7 +583,6 @@ impl<T: IterationTimes> ProfileFold<T> {
         }
     }
 
-    /// Adds the time before a record.
     #[inline(always)]
     fn before(&mut self, reached: RecordTimes) {
         let ticks = reached.before();
@@ -618,14 +594,13 @@ impl<T: IterationTimes> ProfileFold<T> {
         }
     }
 
-    /// Counts time stamps that go backwards; a call without an end is no such.
+    /// Counts time stamps that go backwards, except for calls without an end.
     #[cold]
     fn backwards(&mut self, record: &Record, from: u64) {
         let backwards = record.begin < from || record.end != 0;
         self.rest.backwards = self.rest.backwards.saturating_add(backwards.into());
     }
 
-    /// Time between two records that is no computation.
     #[cold]
     fn not_computed(&mut self, state: WalkState, ticks: u64) {
         let WalkState::InCall(activity) = state else {
@@ -644,12 +619,12 @@ impl<T: IterationTimes> ProfileFold<T> {
     fn call(&mut self, record: &Record, ticks: u64, site: &mut impl FnMut(&Record) -> u64) {
         let place = self.place_of(record, site);
         let CallSums { counted, site, .. } = self.kinds[place];
-        // A poll that found nothing counts those folded into it, and so does a call that repeats others.
+        // An unsuccessful poll, and a call that repeats others, has in `count` the calls that are folded into it.
         let is_folded = record.flags.contains(CallFlags::NOTHING) || Operation::folds_in_spin(record.operation);
         let calls = 1 + if is_folded { u64::from(record.count) } else { 0 };
         let (sent, received) = (record.sent & counted.0, record.received & counted.1);
         self.kinds[place].sums.add(&ProfileCell { ticks, calls, sent, received });
-        // Also a call without any time is of its iteration.
+        // A call without any time also belongs to its iteration.
         self.times.add(record.activity(), ticks);
         self.rest.calls = self.rest.calls.wrapping_add(calls);
         self.last_call = site;
@@ -666,7 +641,6 @@ impl<T: IterationTimes> ProfileFold<T> {
         self.rest.unfinished = self.rest.unfinished.saturating_add(unfinished.into());
     }
 
-    /// The place in the cache of calls like this one, in the present row.
     #[inline(always)]
     fn place_of(&mut self, record: &Record, site: &mut impl FnMut(&Record) -> u64) -> usize {
         let kind = kind_of(record);
@@ -679,7 +653,7 @@ impl<T: IterationTimes> ProfileFold<T> {
         place
     }
 
-    /// Returns whether calls like this one, which are joined with their parts, had no place in the cache; now they have.
+    /// Gives a slot to calls like this one, which are joined with their parts. Returns false if they had one.
     #[inline(always)]
     fn insert_if_absent(&mut self, record: &Record, site: &mut impl FnMut(&Record) -> u64) -> bool {
         let kind = kind_of(record);
@@ -693,7 +667,7 @@ impl<T: IterationTimes> ProfileFold<T> {
         makes
     }
 
-    /// Gives a place in the cache to calls like this one, in the present row.
+    /// Gives a slot to calls like this one in the present row.
     #[inline(never)]
     fn take_place(&mut self, record: &Record, place: usize, site: &mut impl FnMut(&Record) -> u64) {
         self.settle(place);
@@ -722,7 +696,7 @@ impl<T: IterationTimes> ProfileFold<T> {
     fn marker(&mut self, record: &Record, reached: RecordTimes, site: &mut impl FnMut(&Record) -> u64) {
         let (begin, ticks) = (reached.begin, reached.own_ticks());
         if ticks > 0 {
-            // Of those that this version knows only a flush and an interval in a state have time.
+            // Only a flush and an interval in a state have time.
             let cell = ProfileCell { ticks, calls: 1, sent: 0, received: 0 };
             self.cell(record.activity()).add(&cell);
             self.add_time(record.activity(), ticks);
@@ -764,7 +738,7 @@ impl<T: IterationTimes> ProfileFold<T> {
         *sum = sum.saturating_add(ticks);
     }
 
-    /// A part of the call before it: only its bytes count, those by call site in the call's own entry.
+    /// Folds a part of the call before it. Only its bytes count, at the call's own call site.
     fn part(&mut self, record: &Record, site: &mut impl FnMut(&Record) -> u64) {
         if self.last_call == NONE {
             // Its call was lost, or lies in the batch before a profile that was absorbed.
@@ -774,7 +748,6 @@ impl<T: IterationTimes> ProfileFold<T> {
         self.add_part(record, self.last_call);
     }
 
-    /// Adds the bytes of a part of a call in `sites`.
     #[inline(always)]
     fn add_part(&mut self, record: &Record, call: u32) {
         let (sent, received) = counted(record.operation);
@@ -798,7 +771,6 @@ impl<T: IterationTimes> ProfileFold<T> {
         totals.invocations = totals.invocations.saturating_add(1);
     }
 
-    /// Ends a region, and those that were left open in it.
     #[inline(never)]
     fn leave(&mut self, region: u32, end: u64) {
         let (regions, iterations) = (&mut self.regions, &mut self.rest.iterations);
@@ -818,8 +790,14 @@ impl<T: IterationTimes> ProfileFold<T> {
     }
 }
 
-/// The parts of `sent` and `received` that count for records of an operation, as masks: what is sent counts where it is started, what
-/// is received where it has arrived, and preparing a persistent operation transfers nothing.
+fn drain_sorted<K: Ord + Copy, V>(table: &mut FxHashMap<K, V>) -> Vec<(K, V)> {
+    let mut entries: Vec<(K, V)> = table.drain().collect();
+    entries.sort_unstable_by_key(|(key, _)| *key);
+    entries
+}
+
+/// Returns masks for the parts of `sent` and `received` that count for an operation. Bytes are sent by the call that starts a transfer, and received by
+/// the call after which they have arrived. Preparing a persistent operation transfers nothing.
 pub fn counted(operation: u16) -> (u64, u64) {
     if Operation::semantics(operation).prepares() {
         (0, 0)

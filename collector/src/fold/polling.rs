@@ -9,8 +9,7 @@
 //! 2. A longer gap is waiting if the thread sleeps in it until a poll succeeds, and computation otherwise.
 //! 3. In doubt are gaps of 5 to 100 µs, interruptions, and gaps in which the thread sleeps though no poll succeeds; not those that its CPU time decides.
 //!
-//! Calls that read a window ([`crate::spinning`]) are polls where they are made again and again. What they wait for comes without a sign, so there gaps from 5 µs
-//! on are computation.
+//! Repeated calls that read a window ([`crate::spinning`]) are polls, too. Their success cannot be seen, so gaps from 5 µs on are computation there.
 //!
 //! The records do not show CPU time: [`crate::poll_gaps`] judges the long gaps by the thread's samples.
 //!
@@ -22,6 +21,7 @@ use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 
 use bincode::{Decode, Encode};
+use serde::Serialize;
 
 use crate::clock::RankClock;
 use crate::operation::Operation;
@@ -47,7 +47,7 @@ impl PollGapRule {
     /// The rules, in the order of the help.
     pub const ALL: [PollGapRule; 3] = [PollGapRule::Auto, PollGapRule::Waiting, PollGapRule::Computation];
 
-    /// The word for it.
+    /// Returns the name in options.
     pub fn name(self) -> &'static str {
         match self {
             PollGapRule::Auto => "auto",
@@ -79,7 +79,7 @@ pub const SHORT_NS: u64 = 5_000;
 pub const WAITING_NS: u64 = 20_000;
 /// Gaps from here on are computation beyond doubt, but for interruptions and sleep.
 pub const LONG_NS: u64 = 100_000;
-/// After so many polls with short gaps the thread has nothing else to do: a longer gap is an interrupt, or the loss of its core.
+/// Number of polls with short gaps after which the thread has nothing else to do: a longer gap is an interrupt, or the loss of its core.
 pub const SPINNING: u64 = 50;
 /// Polls that count towards interruptions at most: the system's timer interrupts a thread twice in 0.1 ms, every 4 ms.
 const SPARE: u64 = 2 * SPINNING;
@@ -87,7 +87,7 @@ const SPARE: u64 = 2 * SPINNING;
 pub const LOST_CORE_NS: u64 = 20_000_000;
 
 /// Time and number of polls that found nothing, and of the gaps after them up to the poll, wait or receive that follows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode, Serialize)]
 pub struct PollSums {
     /// Polls.
     pub polls: u64,
@@ -119,7 +119,7 @@ impl PollSums {
 }
 
 /// The lengths that decide, in ticks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PollGapLimits {
     short: u64,
     waiting: u64,
@@ -137,7 +137,6 @@ impl PollGapLimits {
     }
 }
 
-/// The answer that a call gave to the program.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PollAnswer {
     /// The call polled in vain.
@@ -165,49 +164,31 @@ impl PollAnswer {
 struct PollingPhase {
     /// Polls since the last long gap that no interruption has taken yet, at most [`SPARE`].
     spare: u64,
-    /// True if a gap of it was waiting.
     waits: bool,
-    /// Ticks of the long gaps since the first of the polls.
     long_gaps: u64,
 }
 
 /// Says of one thread's records, in their order, what the time between polls is.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PollGapClassifier {
     polling: PollGapRule,
     limits: PollGapLimits,
-    /// The latest time stamp seen, in ticks.
     previous_end: u64,
     phase: Option<PollingPhase>,
     spin: WindowSpin,
     sums: PollSums,
-    /// The use of the thread's long gaps, where it is known.
     gap_use: Option<GapUse>,
     long_gaps: GapSums,
     /// Ticks of the long gaps before the last poll that succeeded, with nothing but polls since.
     last_success: u64,
-    /// Call site of that poll.
     success_site: u64,
-    /// The thread's samples by time that come after what was seen.
     samples: VecDeque<CpuSample>,
 }
 
 impl PollGapClassifier {
     /// Creates a classifier for a thread whose records follow `previous_end` ticks.
     pub fn new(polling: PollGapRule, limits: PollGapLimits, previous_end: u64) -> PollGapClassifier {
-        PollGapClassifier {
-            polling,
-            limits,
-            previous_end,
-            phase: None,
-            spin: WindowSpin::default(),
-            sums: PollSums::default(),
-            gap_use: None,
-            long_gaps: GapSums::default(),
-            last_success: 0,
-            success_site: 0,
-            samples: VecDeque::new(),
-        }
+        PollGapClassifier { polling, limits, previous_end, ..PollGapClassifier::default() }
     }
 
     /// Takes what is known of the thread's long gaps into account.
@@ -227,12 +208,12 @@ impl PollGapClassifier {
         std::mem::take(&mut self.long_gaps)
     }
 
-    /// The sums since the last call.
+    /// Takes the sums since the last call.
     pub fn take_sums(&mut self) -> PollSums {
         std::mem::take(&mut self.sums)
     }
 
-    /// Records are missing, or another one follows than was expected: those that follow stand after `previous_end`.
+    /// Skips missing records: the next ones come after `previous_end`.
     pub fn skip_to(&mut self, previous_end: u64) {
         self.phase = None;
         self.spin = WindowSpin::default();
@@ -261,13 +242,13 @@ impl PollGapClassifier {
         self.phase.is_some() || self.spin.has_calls() || self.last_success > 0
     }
 
-    /// The thread's next record, which does not concern polling.
+    /// Moves past the thread's next record, which does not concern polling.
     #[inline(always)]
     pub(crate) fn pass(&mut self, record: &Record) {
         self.pass_until(record.begin.max(record.end));
     }
 
-    /// The thread's next records, up to this end, do not concern polling.
+    /// Moves past the thread's next records up to this end, which do not concern polling.
     #[inline(always)]
     pub(crate) fn pass_until(&mut self, end: u64) {
         self.previous_end = self.previous_end.max(end);
@@ -368,7 +349,7 @@ impl PollGapClassifier {
         0
     }
 
-    /// Decides the gaps within a record of polls, or of calls on a window, that were folded, and takes out of it what describes them; whether it is a wait.
+    /// Decides the gaps within a record of folded polls, or of folded calls on a window, and removes their description from it. Returns whether it is a wait.
     fn decide_folded(&mut self, record: &mut Record, spins: bool) -> bool {
         let length = record.end.saturating_sub(record.begin);
         let (mut gaps, mut medium, mut is_wait) = (0, 0, false);
@@ -410,17 +391,11 @@ impl PollGapClassifier {
     }
 }
 
-/// Returns whether a call that follows unsuccessful polls at once goes on with their wait: it polls itself, waits or receives.
+/// Returns whether a call right after unsuccessful polls continues their wait: it polls itself, waits or receives.
 fn is_still_waiting(operation: u16) -> bool {
+    use OperationSemantics::{Epoch, Look, Probe, Recv, Wait};
     let waits = Operation::semantics(operation).after_polling();
-    matches!(
-        waits,
-        OperationSemantics::Wait
-            | OperationSemantics::Recv
-            | OperationSemantics::Probe
-            | OperationSemantics::Look
-            | OperationSemantics::Epoch(EpochStep::Wait)
-    )
+    matches!(waits, Wait | Recv | Probe | Look | Epoch(EpochStep::Wait))
 }
 
 #[cfg(test)]

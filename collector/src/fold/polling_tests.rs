@@ -1,8 +1,8 @@
 //! Gaps worked out by hand, in nanoseconds.
 
 use super::*;
-use crate::example_header;
 use crate::record::NONE;
+use crate::record::log_header::ClockSource;
 use crate::spinning::encode_gaps;
 
 const LENGTHS: PollGapLimits =
@@ -12,7 +12,6 @@ fn call(operation: Operation, begin: u64, end: u64) -> Record {
     Record { end, ..Record::new(operation, begin) }
 }
 
-/// A poll that found nothing.
 fn nothing(begin: u64, end: u64) -> Record {
     let record = call(Operation::Test, begin, end);
     Record { flags: record.flags | CallFlags::NOTHING, request: 7, ..record }
@@ -37,7 +36,6 @@ fn decide(records: &[Record]) -> (Vec<Record>, PollSums) {
     decide_as(PollGapRule::Auto, records)
 }
 
-/// Begin and end of each, and whether it goes on with a wait.
 fn times(records: &[Record]) -> Vec<(u64, u64, bool)> {
     records.iter().map(|one| (one.begin, one.end, one.flags.contains(CallFlags::POLLED))).collect()
 }
@@ -139,7 +137,6 @@ fn a_full_ring_amid_a_wait_does_not_end_it_and_other_calls_and_markers_do() {
     assert_eq!(behind(Record::new(Operation::RegionEnter, 200)), (1_500, 1_600, false));
 }
 
-/// A completion of nothing active.
 fn idle(begin: u64, end: u64) -> Record {
     let record = call(Operation::Wait, begin, end);
     Record { flags: record.flags | CallFlags::NOTHING | CallFlags::INACTIVE, ..record }
@@ -166,7 +163,6 @@ fn completions_of_nothing_active_go_on_with_a_wait_and_do_not_begin_one() {
     assert_eq!(times(&records)[1..], [(30_000, 4_030_100, true), (4_030_100, 4_030_300, true)]);
 }
 
-/// A call that asks from call site 5 and ends.
 fn test_at(begin: u64) -> Record {
     Record { call_site: 5, ..call(Operation::Testall, begin, begin + 100) }
 }
@@ -314,8 +310,8 @@ fn the_user_may_say_what_it_is() {
 
 #[test]
 fn lengths_are_in_ticks_of_the_clock() {
-    // The clock of the header makes a tick a nanosecond.
-    assert_eq!(PollGapLimits::from_header(&example_header::header(0, 1)), LENGTHS);
+    let header = LogHeader { n_ranks: 1, clock: ClockSource::Monotonic, ..LogHeader::default() };
+    assert_eq!(PollGapLimits::from_header(&header), LENGTHS);
 }
 
 #[test]

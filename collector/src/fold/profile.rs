@@ -5,6 +5,7 @@
 //! call's activity; while recording is paused it belongs to nothing.
 
 use bincode::{Decode, Encode};
+use serde::Serialize;
 
 use crate::poll_gaps::{GapUse, PlacedGaps, ProfileGaps};
 use crate::polling::PollSums;
@@ -12,7 +13,7 @@ use crate::record::batch_head::BatchHead;
 use crate::states::Activity;
 
 /// Time, calls and bytes of one (region, iteration, activity), exclusive of inner regions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Encode, Decode, Serialize)]
 pub struct ProfileCell {
     /// Ticks.
     pub ticks: u64,
@@ -24,8 +25,8 @@ pub struct ProfileCell {
     pub received: u64,
 }
 
-/// Key of a [`ProfileCell`]. `iteration` is that of the innermost enclosing iterated region, NONE where there is none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+/// Key of a [`ProfileCell`]. `iteration` belongs to the innermost enclosing iterated region; NONE: there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode, Serialize)]
 pub struct CellKey {
     /// Region id; 0 is the whole program outside of all phases.
     pub region: u32,
@@ -36,7 +37,7 @@ pub struct CellKey {
 }
 
 /// Key of a call site's totals.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode, Serialize)]
 pub struct CallSiteKey {
     /// Region id.
     pub region: u32,
@@ -49,7 +50,7 @@ pub struct CallSiteKey {
 }
 
 /// An invocation of an iterated region.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, Serialize)]
 pub struct RegionInvocation {
     /// Region id.
     pub region: u32,
@@ -64,7 +65,7 @@ pub struct RegionInvocation {
 }
 
 /// The totals of a region's invocations.
-#[derive(Clone, Copy, Debug, PartialEq, Default, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Default, Encode, Decode, Serialize)]
 pub struct RegionTotals {
     /// Times it was entered.
     pub invocations: u64,
@@ -81,7 +82,7 @@ pub struct RegionTotals {
 }
 
 /// Number, sum, least and greatest of a counter's values.
-#[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Encode, Decode, Serialize)]
 pub struct CounterTotals {
     /// Number of times that it was set.
     pub n: u64,
@@ -94,7 +95,7 @@ pub struct CounterTotals {
 }
 
 /// The sums over a part of one thread's run. Lists are sorted by key.
-#[derive(Clone, Debug, PartialEq, Default, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Default, Encode, Decode, Serialize)]
 pub struct ThreadProfile {
     /// Time, calls, bytes by region, iteration and activity.
     pub cells: Vec<(CellKey, ProfileCell)>,
@@ -123,7 +124,7 @@ pub struct ThreadProfile {
 }
 
 /// A profile and where it stands in its thread's records: what profile mode writes in place of the records.
-#[derive(Clone, Debug, PartialEq, Default, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Default, Encode, Decode, Serialize)]
 pub struct ProfileBatch {
     /// Start of the records folded into it.
     pub head: BatchHead,
@@ -136,7 +137,7 @@ pub struct ProfileBatch {
 }
 
 impl ProfileCell {
-    /// Adds another cell's sums to these. No run is so long that they overflow; those of a hostile log may wrap.
+    /// Adds another cell's sums. No run is long enough to overflow them, and the sums of a hostile log may wrap.
     #[inline(always)]
     pub fn add(&mut self, other: &ProfileCell) {
         self.ticks = self.ticks.wrapping_add(other.ticks);
@@ -176,15 +177,20 @@ impl CounterTotals {
 }
 
 impl ThreadProfile {
-    /// The sums of two profiles of one rank, whose ids mean the same. Associative and commutative, but for the rounding of
-    /// sums of floating-point numbers.
+    /// Merges two profiles of one rank, whose ids mean the same. The order only matters for the rounding of floating-point sums.
     pub fn merge(mut self, other: ThreadProfile) -> ThreadProfile {
+        self.add_totals(&other);
         self.cells = merged(self.cells, other.cells, ProfileCell::add);
         self.sites = merged(self.sites, other.sites, ProfileCell::add);
         self.regions = merged(self.regions, other.regions, RegionTotals::add);
         self.counters = merged(self.counters, other.counters, CounterTotals::add);
         self.states = merged(self.states, other.states, |sum, ticks| *sum = sum.saturating_add(*ticks));
-        self.iterations.extend(other.iterations);
+        self
+    }
+
+    /// Adds the iterations and totals of another profile, without its sums by key.
+    pub(crate) fn add_totals(&mut self, other: &ThreadProfile) {
+        self.iterations.extend(&other.iterations);
         self.iterations.sort_unstable_by_key(|iteration| (iteration.region, iteration.iteration, iteration.begin));
         self.records = self.records.saturating_add(other.records);
         self.calls = self.calls.saturating_add(other.calls);
@@ -192,10 +198,9 @@ impl ThreadProfile {
         self.unfinished = self.unfinished.saturating_add(other.unfinished);
         self.backwards = self.backwards.saturating_add(other.backwards);
         self.polls.add(&other.polls);
-        self
     }
 
-    /// Decides long gaps between polls, which the recorder has counted as computation, where their use is known.
+    /// Assigns long gaps between polls, which the recorder has counted as computation, if their use is known.
     pub fn settle_gaps(&mut self, gaps: &ProfileGaps, gap_use: Option<GapUse>) {
         let Some(gap_use) = gap_use else { return };
         let moved = if gap_use == GapUse::Asleep { self.move_to_calls(&gaps.places) } else { 0 };
@@ -209,7 +214,7 @@ impl ThreadProfile {
         };
     }
 
-    /// Moves computation into the calls after long gaps, as far as there is any. Returns how many ticks were moved.
+    /// Moves computation into the calls after long gaps, as far as there is any. Returns the ticks that were moved.
     fn move_to_calls(&mut self, places: &[PlacedGaps]) -> u64 {
         let (mut cells, mut sites, mut moved) = (Vec::new(), Vec::new(), 0u64);
         for &PlacedGaps { region, iteration, call_site, operation, activity, ticks } in places {
@@ -228,23 +233,27 @@ impl ThreadProfile {
     }
 }
 
-/// Two lists sorted by key as one; what both have is added up.
-fn merged<K: Ord + Copy, V: Copy>(left: Vec<(K, V)>, right: Vec<(K, V)>, add: impl Fn(&mut V, &V)) -> Vec<(K, V)> {
+fn merged<K: Ord + Copy, V>(left: Vec<(K, V)>, right: Vec<(K, V)>, add: impl Fn(&mut V, &V)) -> Vec<(K, V)> {
     if right.is_empty() {
         return left;
     }
     let mut all = left;
     all.extend(right);
-    // A stable sort finds the two sorted runs and merges them in linear time.
-    all.sort_by_key(|(key, _)| *key);
-    all.dedup_by(|(key, value), (kept_key, kept)| {
+    merge_equal_keys(&mut all, add);
+    all
+}
+
+/// Sorts a list by key, and adds up the values of equal keys.
+pub(crate) fn merge_equal_keys<K: Ord + Copy, V>(list: &mut Vec<(K, V)>, add: impl Fn(&mut V, &V)) {
+    // A stable sort finds sorted runs and merges them in linear time.
+    list.sort_by_key(|(key, _)| *key);
+    list.dedup_by(|(key, value), (kept_key, kept)| {
         let same = key == kept_key;
         if same {
             add(kept, value);
         }
         same
     });
-    all
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@
 //! The recorder folds such calls, where the gaps between them are short: the record of each kind counts those folded into it, and one of them lasts until the end of all,
 //! with the time between the calls in its `request` ([`encode_gaps`]).
 //!
-//! A program may also read other elements of a window, or take numbers from a counter for pieces of work, by calls that look the same. So a few calls
-//! that are made again are no wait yet, and [`crate::polling`] takes only short gaps between such calls for waiting.
+//! Calls that read other elements of a window, or take numbers from a counter for pieces of work, look the same. So a few repeated calls are no wait
+//! yet, and [`crate::polling`] takes only short gaps between such calls for waiting.
 
 use crate::operation::Operation;
 use crate::record::{NONE, Record};
@@ -53,11 +53,9 @@ impl FoldedCalls {
 /// A call of such a loop, apart from its times: call site, operation, peer and window.
 type RepeatedCall = (u64, u16, i32, i32);
 
-/// The calls on windows that a thread made last, with no other calls between.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WindowSpin {
     calls: [Option<RepeatedCall>; IN_TURN],
-    /// Place of the oldest of them.
     oldest: usize,
     repetitions: u64,
 }

@@ -7,7 +7,7 @@
 //!                          main, point-to-point
 //! ```
 //!
-//! What the analyzer does with a log of records ([`crate::walk`] decides alike) the recorder does here before it folds them into sums.
+//! The recorder does this before it folds records into sums. The analyzer does the same with a log of records, by the rules of [`crate::walk`].
 
 use crate::record::Record;
 use crate::record::batch_head::BatchHead;
@@ -19,13 +19,11 @@ use crate::walk::{RecordWalk, WalkState};
 pub struct ThreadLocator<'a> {
     walk: RecordWalk,
     rest: std::slice::Iter<'a, Record>,
-    /// The times of the record before the rest, and where it is.
     begin: u64,
     end: u64,
     region: u32,
     before: WalkState,
     own: Activity,
-    /// Before these ticks nothing is known.
     known_from: u64,
 }
 
@@ -38,9 +36,9 @@ impl<'a> ThreadLocator<'a> {
         ThreadLocator { walk, rest: records.iter(), begin, end, region: 0, before, own, known_from }
     }
 
-    /// The place of the thread at `ticks`, which never decrease from call to call; after the last record, the place where that leaves it.
-    /// `None` while paused, and before the first record's time. As samples stand for the time before them, `ticks` belong to what ends
-    /// then.
+    /// Returns the place of the thread at `ticks`, or `None` while paused and before the first record's time. `ticks` never decrease from call to call.
+    /// After the last record the thread stays where that leaves it. Because samples stand for the time before them, `ticks` belong to the interval that
+    /// ends then.
     pub fn place_at(&mut self, ticks: u64) -> Option<Place> {
         if ticks <= self.known_from {
             return None;

@@ -12,8 +12,8 @@
 //! Each tick from the first record to the last counts once: a time stamp that goes backwards is moved up to the latest one
 //! seen, and a call without an end lasts until the next record that is no part of it.
 //!
-//! All who go over records share this: the [`fold`](crate::fold), the reader where it skips records, and the analyzer. Who needs the time alone
-//! takes [`ThreadTime`], who needs the place alone [`OpenRegions`]. Nothing here allocates but a region that is entered.
+//! The [`fold`](crate::fold), the reader where it skips records, and the analyzer share this. [`ThreadTime`] tracks the time alone, [`OpenRegions`]
+//! the place alone. Only entering a region allocates.
 
 use crate::operation::Operation;
 use crate::record::batch_head::{BatchHead, MAX_OPEN_REGIONS, OpenRegion};
@@ -33,7 +33,7 @@ pub enum WalkState {
 }
 
 impl WalkState {
-    /// The activity that the time belongs to; `None` while paused.
+    /// Returns the activity that the time belongs to, or `None` while paused.
     pub fn activity(self) -> Option<Activity> {
         match self {
             WalkState::Computing => Some(Activity::Computation),
@@ -103,7 +103,7 @@ impl ThreadTime {
         RecordTimes { state: self.state, from, begin: self.now, end: self.now }
     }
 
-    /// Goes to the end of a record. What it says of the time after it, [`ThreadTime::pass`] takes over.
+    /// Goes to the end of a record. [`ThreadTime::pass`] sets the state after it.
     #[inline(always)]
     pub fn reach(&mut self, record: &Record) -> RecordTimes {
         let from = self.now;
@@ -113,7 +113,7 @@ impl ThreadTime {
         RecordTimes { state: self.state, from, begin, end }
     }
 
-    /// Takes over what a record says of the time after it.
+    /// Sets the state after a record.
     #[inline(always)]
     pub fn pass(&mut self, record: &Record) {
         if record.operation < Operation::FIRST_MARKER {
@@ -123,7 +123,7 @@ impl ThreadTime {
         }
     }
 
-    /// Passes a record that is known to be a call: mostly nothing.
+    /// Passes a record that is known to be a call. Most change nothing.
     #[inline(always)]
     pub fn pass_call(&mut self, record: &Record) {
         if record.end == 0 || self.state != WalkState::Computing {
@@ -141,7 +141,7 @@ impl ThreadTime {
         }
     }
 
-    /// Passes a record that is known to be no call. A part of a call leaves the thread in it.
+    /// Passes a record that is known to be no call. Parts of a call leave the thread in the call.
     #[inline(always)]
     pub fn pass_marker(&mut self, record: &Record) {
         const PAUSE: u16 = Operation::Pause as u16;
@@ -177,7 +177,7 @@ pub struct EnteredRegion {
 }
 
 impl EnteredRegion {
-    /// The iteration that time in it belongs to: its own, or that in which it was entered.
+    /// Returns the iteration that time in it belongs to: its own, or the one in which it was entered.
     pub fn within(&self) -> u32 {
         if self.iteration == NONE { self.outer } else { self.iteration }
     }
@@ -219,19 +219,19 @@ impl OpenRegions {
         self.0.iter().map(|open| OpenRegion { region: open.region, iteration: open.iteration }).collect()
     }
 
-    /// The innermost one and its own iteration; (0, [`NONE`]) where none is open.
+    /// Returns the innermost region and its own iteration, or (0, [`NONE`]) if none is open.
     #[inline(always)]
     pub fn innermost(&self) -> (u32, u32) {
         self.0.last().map_or((0, NONE), |open| (open.region, open.iteration))
     }
 
-    /// The innermost one and the iteration that time in it belongs to; (0, [`NONE`]) where none is open.
+    /// Returns the innermost region and the iteration that time in it belongs to, or (0, [`NONE`]) if none is open.
     #[inline(always)]
     pub fn place_of_time(&self) -> (u32, u32) {
         self.0.last().map_or((0, NONE), |open| (open.region, open.within()))
     }
 
-    /// Enters a region at these ticks; `false`, and nothing, where as many are open as may be.
+    /// Enters a region at these ticks. Returns false if the maximum number of regions is open.
     pub fn enter(&mut self, region: u32, iteration: u32, ticks: u64) -> bool {
         let is_room = self.0.len() < MAX_OPEN_REGIONS;
         if is_room {
@@ -241,7 +241,7 @@ impl OpenRegions {
         is_room
     }
 
-    /// Leaves a region, and those that were left open in it, innermost first. One that is not open ends nothing.
+    /// Leaves a region and the regions left open in it, innermost first. A region that is not open ends nothing.
     #[inline(always)]
     pub fn leave(&mut self, region: u32, mut left: impl FnMut(EnteredRegion)) {
         let Some(depth) = self.0.iter().rposition(|open| open.region == region) else { return };
@@ -251,7 +251,7 @@ impl OpenRegions {
         }
     }
 
-    /// Takes over what a record that begins at these ticks says of the time after it.
+    /// Sets the open regions after a record that begins at these ticks.
     #[inline(always)]
     pub fn pass(&mut self, record: &Record, ticks: u64) {
         match record.operation() {
@@ -299,7 +299,7 @@ impl RecordWalk {
         reached
     }
 
-    /// The place of the next record.
+    /// Returns the position of the next record.
     pub fn head(&self) -> BatchHead {
         BatchHead {
             thread: self.thread,

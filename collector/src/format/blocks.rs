@@ -6,39 +6,34 @@ use std::io::{self, Read};
 
 use crate::format::{BLOCK_HEAD_BYTES, BLOCK_MAGIC, BlockHead};
 
-/// Bytes asked of the source at first, and at most at a time: a short log takes little memory, of which thousands may be open.
+/// First and largest number of bytes read at once. A short log takes little memory, because thousands may be open.
 const FIRST_STEP: usize = 8 << 10;
 const LARGEST_STEP: usize = 256 << 10;
 
-/// Bytes of candidate blocks that are checked in vain before the rest of a log is given up. Without this bound a file made
-/// of block heads alone would take hours: each is checked against as many bytes as it claims.
+/// Maximum number of bytes of candidate blocks with wrong checksums, after which the rest of a log is given up. Otherwise a file made of block heads
+/// would take hours, because each is checked against as many bytes as it claims.
 const MOST_CHECKED_IN_VAIN: u64 = 256 << 20;
 
-/// The next event in a log.
 pub(crate) enum LogBlockEvent {
-    /// A block whose checksum holds; its payload is [`BlockScanner::payload`] until the next event.
+    /// A block whose checksum holds. Its payload is [`BlockScanner::taken`] last.
     Block(BlockHead),
     /// Bytes that are no block were skipped.
     Skipped {
         /// Offset in the source, in bytes.
         at: u64,
-        /// Number of bytes.
         bytes: u64,
     },
     /// The source ends within a block.
     Cut {
-        /// Offset of the block.
         at: u64,
         /// Number of its bytes that exist.
         bytes: u64,
-        /// Its kind.
         kind: CutKind,
     },
     /// The source could not be read further.
     Failed(io::Error),
 }
 
-/// Kind of the block within which a source ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CutKind {
     /// The source does not end within a block.
@@ -49,7 +44,6 @@ pub(crate) enum CutKind {
     Known(u8),
 }
 
-/// The bytes at a position where a block may begin.
 enum BlockProbe {
     Block(BlockHead),
     /// A block seems to begin, but the source ends within it.
@@ -57,23 +51,22 @@ enum BlockProbe {
     Nothing,
 }
 
-/// The blocks of a source.
 pub(crate) struct BlockScanner<R> {
-    source: R,
-    /// Bytes that are asked of it next.
+    pub(crate) source: R,
     step: usize,
     /// Bytes read; those before `at` are done with.
     buffer: Vec<u8>,
     at: usize,
-    /// Place of `at` in the source.
-    position: u64,
+    /// Offset of `at` in the source.
+    pub(crate) position: u64,
     ended: bool,
-    error: Option<io::Error>,
+    /// The error that ended the source, until it is reported.
+    pub(crate) error: Option<io::Error>,
     checked_in_vain: u64,
 }
 
 impl<R: Read> BlockScanner<R> {
-    /// The source's blocks, if the next byte is where one begins.
+    /// Finds the blocks of a source, the first of which begins at its next byte.
     pub(crate) fn new(source: R) -> Self {
         BlockScanner {
             source,
@@ -87,16 +80,14 @@ impl<R: Read> BlockScanner<R> {
         }
     }
 
-    /// Returns the next item, or `None` at the end.
     pub(crate) fn next(&mut self) -> Option<LogBlockEvent> {
         let start = self.position;
         let mut cut = CutKind::NotCut;
         loop {
-            let have = self.fill(BLOCK_HEAD_BYTES);
-            if have == 0 {
+            if self.fill(BLOCK_HEAD_BYTES) == 0 {
                 break;
             }
-            match self.probe(have) {
+            match self.probe() {
                 BlockProbe::Block(_) if self.position > start => break,
                 BlockProbe::Block(head) => {
                     self.checked_in_vain = 0;
@@ -104,8 +95,7 @@ impl<R: Read> BlockScanner<R> {
                     return Some(LogBlockEvent::Block(head));
                 }
                 BlockProbe::Cut(kind) if self.position == start => cut = kind,
-                BlockProbe::Cut(_) => {}
-                BlockProbe::Nothing => {}
+                BlockProbe::Cut(_) | BlockProbe::Nothing => {}
             }
             self.skip_to_next_magic();
         }
@@ -121,53 +111,32 @@ impl<R: Read> BlockScanner<R> {
         self.error.take().map(LogBlockEvent::Failed)
     }
 
-    /// Bytes of the source that are done with.
-    pub(crate) fn position(&self) -> u64 {
-        self.position
-    }
-
-    /// The source of the bytes.
-    pub(crate) fn source(&self) -> &R {
-        &self.source
-    }
-
-    /// The payload of the last block.
-    pub(crate) fn payload(&self, head: &BlockHead) -> &[u8] {
-        self.taken(head.stored as usize)
-    }
-
-    /// Gives back the memory of what is done with: of a source that is read on much later, or never. Nothing that was taken is at hand any more.
+    /// Frees the memory of bytes that were taken, which are not available any more.
     pub(crate) fn give_back_memory(&mut self) {
         self.buffer.drain(..self.at);
         self.buffer.shrink_to_fit();
         self.at = 0;
     }
 
-    /// The next `n` bytes, which are taken off, or what there is where the source ends before.
+    /// Takes the next `n` bytes, or fewer if the source ends.
     pub(crate) fn take(&mut self, n: usize) -> &[u8] {
         let n = self.fill(n).min(n);
         self.advance(n);
         self.taken(n)
     }
 
-    /// The last `n` bytes taken.
+    /// Returns the last `n` bytes that were taken. After a block these are its payload.
     pub(crate) fn taken(&self, n: usize) -> &[u8] {
         &self.buffer[self.at - n..self.at]
     }
 
-    /// The error that ended the source, if one did and was not reported yet.
-    pub(crate) fn take_error(&mut self) -> Option<io::Error> {
-        self.error.take()
-    }
-
-    fn probe(&mut self, have: usize) -> BlockProbe {
+    fn probe(&mut self) -> BlockProbe {
         let bytes = &self.buffer[self.at..];
         let Some(head) = bytes.first_chunk::<BLOCK_HEAD_BYTES>() else {
             let begins_so = bytes.iter().zip(BLOCK_MAGIC).all(|(&byte, magic)| byte == magic);
             return if begins_so { BlockProbe::Cut(CutKind::Unknown) } else { BlockProbe::Nothing };
         };
         let Some(head) = BlockHead::from_bytes(head) else { return BlockProbe::Nothing };
-        debug_assert!(have >= BLOCK_HEAD_BYTES);
         let length = BLOCK_HEAD_BYTES + head.stored as usize;
         if self.fill(length) < length {
             return BlockProbe::Cut(CutKind::Known(head.kind));
@@ -205,7 +174,7 @@ impl<R: Read> BlockScanner<R> {
         self.position += n as u64;
     }
 
-    /// Reads until `n` bytes are at hand or the source ends; gives how many there are.
+    /// Reads until `n` bytes are available or the source ends, and returns their number.
     fn fill(&mut self, n: usize) -> usize {
         while self.buffer.len() - self.at < n && !self.ended {
             // Moving the rest to the front only when it is the smaller half keeps the cost of all moves linear.

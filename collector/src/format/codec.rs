@@ -1,4 +1,4 @@
-//! Values ↔ bytes. The only file that knows which crate encodes headers, definitions and profiles.
+//! Values ↔ bytes of headers, definitions, profiles and columns. Fields at fixed offsets are coded by [`crate::record::FIXED`].
 //!
 //! docs/log-format.md defines the bytes. In short: integers above one byte as [`put_varint`] writes them (signed ones
 //! after [`zigzag`]), `u8` and `f64` as they are, lists and strings after their length, enums after their variant's index.
@@ -11,7 +11,6 @@ const MEMORY: usize = 64 << 20;
 
 const CONFIG: Configuration<LittleEndian, Varint, Limit<MEMORY>> = bincode::config::standard().with_limit::<MEMORY>();
 
-/// Appends `value` to `out`.
 pub(crate) fn put<T: Encode>(value: &T, out: &mut Vec<u8>) {
     // Writing to memory fails only for types that have no encoding (a locked mutex, a path that is not UTF-8): none of ours.
     if let Err(error) = bincode::encode_into_std_write(value, out, CONFIG) {
@@ -19,12 +18,12 @@ pub(crate) fn put<T: Encode>(value: &T, out: &mut Vec<u8>) {
     }
 }
 
-/// Writes `value` into `out` without allocating; how many bytes it takes, or `None` where there are not as many.
+/// Writes `value` into `out` without allocating. Returns its number of bytes, or `None` if they do not fit.
 pub(crate) fn put_into<T: Encode>(value: &T, out: &mut [u8]) -> Option<usize> {
     bincode::encode_into_slice(value, out, CONFIG).ok()
 }
 
-/// The value at the begin of `bytes`, and how many bytes it took; `None` where they hold none.
+/// Decodes the value at the begin of `bytes`. Returns it and its number of bytes, or `None` if there is none.
 pub(crate) fn get<T: Decode<()>>(bytes: &[u8]) -> Option<(T, usize)> {
     bincode::decode_from_slice(bytes, CONFIG).ok()
 }
@@ -48,7 +47,7 @@ pub(crate) fn put_varint(value: u64, out: &mut Vec<u8>) {
     }
 }
 
-/// Takes an integer off the front of `bytes`; `None` where they end within it or begin with 254 or 255.
+/// Takes an integer off the front of `bytes`, or returns `None` if they end within it or begin with 254 or 255.
 pub(crate) fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
     let (&first, rest) = bytes.split_first()?;
     *bytes = rest;
@@ -61,7 +60,6 @@ pub(crate) fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
     })
 }
 
-/// Takes `N` bytes off the front of `bytes`.
 pub(crate) fn take_array<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     let (array, rest) = bytes.split_first_chunk()?;
     *bytes = rest;
@@ -80,24 +78,44 @@ pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(field(bytes, at))
 }
 
-/// The `N` bytes at `at`, zeros where there are fewer: the offset of a field of a type, so that there are enough.
+/// Returns the `N` bytes at the offset of a field, or zeros if there are fewer.
 fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     bytes.get(at..).and_then(|rest| rest.first_chunk()).copied().unwrap_or([0; N])
 }
 
-/// Takes `n` bytes off the front of `bytes`.
 pub(crate) fn take_slice<'a>(bytes: &mut &'a [u8], n: usize) -> Option<&'a [u8]> {
     let (slice, rest) = bytes.split_at_checked(n)?;
     *bytes = rest;
     Some(slice)
 }
 
-/// Small numbers of either sign to small numbers: 0, −1, 1, −2 … become 0, 1, 2, 3 …
+pub(crate) fn put_columns(columns: &[Vec<u8>], out: &mut Vec<u8>) {
+    for column in columns {
+        put_varint(column.len() as u64, out);
+    }
+    for column in columns {
+        out.extend_from_slice(column);
+    }
+}
+
+/// Returns the columns that `bytes` hold after their sizes, and nothing else.
+pub(crate) fn take_columns<const N: usize>(mut bytes: &[u8]) -> Option<[&[u8]; N]> {
+    let mut sizes = [0; N];
+    for size in &mut sizes {
+        *size = usize::try_from(take_varint(&mut bytes)?).ok()?;
+    }
+    let mut columns = [&[][..]; N];
+    for (column, size) in columns.iter_mut().zip(sizes) {
+        *column = take_slice(&mut bytes, size)?;
+    }
+    bytes.is_empty().then_some(columns)
+}
+
+/// Maps small numbers of either sign to small numbers: 0, −1, 1, −2 … become 0, 1, 2, 3 …
 pub(crate) fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }
 
-/// The inverse of [`zigzag`].
 pub(crate) fn unzigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }

@@ -10,15 +10,13 @@ use std::ptr::NonNull;
 
 use zstd::zstd_safe::zstd_sys::{ZSTD_CCtx, ZSTD_compressCCtx, ZSTD_getErrorName, ZSTD_isError};
 
-// Of zstd.h, in its part for programs that are linked with the library statically, as we are.
+// From the part of zstd.h for statically linked programs.
 unsafe extern "C" {
     fn ZSTD_estimateCCtxSize(most_level: c_int) -> usize;
     fn ZSTD_initStaticCCtx(memory: *mut c_void, bytes: usize) -> *mut ZSTD_CCtx;
 }
 
-/// Compresses buffers at one level.
 pub(crate) struct Compressor {
-    /// A part of `memory`.
     context: NonNull<ZSTD_CCtx>,
     level: c_int,
     /// The memory, in words because zstd wants it aligned. Pages that are not needed are not touched.
@@ -26,7 +24,7 @@ pub(crate) struct Compressor {
     memory: Vec<MaybeUninit<u64>>,
 }
 
-// SAFETY: the context belongs to no thread, and nobody else has it.
+// SAFETY: the context belongs to no thread, and has no other owner.
 unsafe impl Send for Compressor {}
 
 impl Compressor {

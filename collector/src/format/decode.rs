@@ -1,6 +1,6 @@
 //! Columns of bytes → the batch of records from which [`crate::encode`] made them.
 
-use crate::codec::{get, take_slice, take_varint, unzigzag};
+use crate::codec::{get, take_columns, take_slice, take_varint, unzigzag};
 use crate::format::{BatchHead, MAX_RECORDS};
 use crate::joined::JOINED_COMPLETED;
 use crate::operation::Operation;
@@ -10,36 +10,25 @@ use crate::record_predictor::{
 };
 
 /// Turns columns back into records, reusing its memory.
+#[derive(Default)]
 pub struct RecordDecoder {
     model: RecordPredictor,
     /// The times of a batch, and [`ROOM`] bytes after them.
     times: Vec<u8>,
-    /// Memory for records, used for the next batch.
     spare: Vec<Record>,
 }
 
 /// Bytes that may be read after the last time.
 const ROOM: usize = 16;
 
-impl Default for RecordDecoder {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl RecordDecoder {
-    /// A decoder without any memory for records yet.
-    pub fn new() -> Self {
-        RecordDecoder { model: RecordPredictor::new(), times: Vec::new(), spare: Vec::new() }
-    }
-
-    /// The batch whose columns are `plain` and `tail`, or `None` where they hold none. The memory taken is at most
-    /// 128 bytes for each byte of `tail` and of `plain`, and for [`MAX_RECORDS`] records.
+    /// Decodes the batch whose columns are `plain` and `tail`, or returns `None` if they hold none. It takes at most 128 bytes of memory for each byte
+    /// of `tail` and of `plain`, and no more than [`MAX_RECORDS`] records need.
     pub fn decode(&mut self, plain: &[u8], tail: &[u8]) -> Option<(BatchHead, Vec<Record>)> {
         let (head, used) = get::<BatchHead>(plain)?;
         let mut rest = &plain[used..];
         let n = usize::try_from(take_varint(&mut rest)?).ok().filter(|&n| n <= MAX_RECORDS)?;
-        let mut wrong = MispredictedValues { columns: columns(rest)?, next: 0, mask: 0 };
+        let mut wrong = MispredictedValues { columns: take_columns(rest)?, next: 0, mask: 0 };
         let (codes, times) = tail.split_at_checked(n.div_ceil(2))?;
         self.times.clear();
         self.times.extend_from_slice(times);
@@ -69,7 +58,7 @@ impl RecordDecoder {
             let end = begin.wrapping_add(duration);
             previous_end = end_of(begin, end);
             if records.len() == records.capacity() {
-                // Never so: but now the compiler knows that there is room.
+                // Never happens, but lets the compiler know that there is room.
                 return None;
             }
             records.push(entry.record(recent, begin, end));
@@ -79,14 +68,14 @@ impl RecordDecoder {
         all_used.then_some((head, records))
     }
 
-    /// Takes back records that nobody needs any more: the next batch is decoded into their memory.
+    /// Takes back the memory of records that are no longer needed, for the next batch.
     pub fn recycle(&mut self, records: Vec<Record>) {
         if records.capacity() > self.spare.capacity() {
             self.spare = records;
         }
     }
 
-    /// Counts those of `records`, the batch decoded last, whose operation this version does not know.
+    /// Counts the records of the batch decoded last whose operation this version does not know.
     pub fn unknown_operations(&self, records: &[Record]) -> u64 {
         if self.model.contexts.iter().all(|context| is_known(context.operation)) {
             return 0;
@@ -95,10 +84,8 @@ impl RecordDecoder {
     }
 }
 
-/// Columns that are read from their begins.
 type Columns<'a> = [&'a [u8]; COLUMNS];
 
-/// The stored fields of the records that were predicted wrong.
 struct MispredictedValues<'a> {
     columns: Columns<'a>,
     /// Index of the next one; `usize::MAX`: there is none.
@@ -142,20 +129,6 @@ impl MispredictedValues<'_> {
     }
 }
 
-/// The columns, after their sizes.
-fn columns(mut rest: &[u8]) -> Option<Columns<'_>> {
-    let mut sizes = [0; COLUMNS];
-    for size in &mut sizes {
-        *size = usize::try_from(take_varint(&mut rest)?).ok()?;
-    }
-    let mut columns: Columns = [&[]; COLUMNS];
-    for (column, size) in columns.iter_mut().zip(sizes) {
-        *column = take_slice(&mut rest, size)?;
-    }
-    rest.is_empty().then_some(columns)
-}
-
-/// The next context in its column.
 fn next_context(contexts: &mut Vec<CallContext>, column: &mut &[u8]) -> Option<u32> {
     let index = usize::try_from(take_varint(column)?).ok()?;
     if index == contexts.len() {
@@ -166,7 +139,7 @@ fn next_context(contexts: &mut Vec<CallContext>, column: &mut &[u8]) -> Option<u
     (index < contexts.len()).then_some(index as u32)
 }
 
-/// True if this version knows the operation of a record, which may be joined with its part.
+/// Returns whether this version knows the operation of a record, which may be joined with its part.
 fn is_known(operation: u16) -> bool {
     Operation::from_number(operation & !JOINED_COMPLETED).is_some()
 }
@@ -213,7 +186,7 @@ fn change(
     Some(())
 }
 
-/// The peer or tag that lies `distance` from another.
+/// Returns the peer or tag that lies `distance` from another.
 fn gone(from: i32, distance: u64) -> i32 {
     let from = if from == NO_PEER { 0 } else { from };
     distance.checked_sub(1).map_or(NO_PEER, |distance| from.wrapping_add(unzigzag(distance) as i32))
@@ -222,13 +195,9 @@ fn gone(from: i32, distance: u64) -> i32 {
 /// The layout of two times in at most eight bytes.
 #[derive(Clone, Copy)]
 struct TimePair {
-    /// The bits of the first.
     first: u64,
-    /// Bits of the second time, from the lowest on.
     second: u64,
-    /// Number of bits of the first time.
     bits: u8,
-    /// Number of bytes of both times.
     bytes: u8,
 }
 
@@ -244,13 +213,12 @@ const TIMES: [Option<TimePair>; 16] = {
     times
 };
 
-/// The bits of the lowest `n` bytes, up to 8.
 const fn low(n: u8) -> u64 {
     if n == 0 { 0 } else { u64::MAX >> (64 - 8 * n as u32) }
 }
 
 impl TimePair {
-    /// The two times that lie at `at`, and where the next ones lie.
+    /// Returns the two times at `at`, and the offset of the next ones.
     #[inline(always)]
     fn take(self, times: &[u8], at: usize) -> Option<(u64, u64, usize)> {
         let both = eight(times, at)?;
@@ -270,7 +238,6 @@ fn odd_pair(times: &[u8], at: usize, lengths: &mut &[u8]) -> Option<(u64, u64, u
     Some((eight(times, at)? & low(first), eight(times, between)? & low(second), between + usize::from(second)))
 }
 
-/// Eight bytes at `at`.
 #[inline(always)]
 fn eight(times: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*times.get(at..)?.first_chunk()?))

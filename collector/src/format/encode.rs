@@ -11,7 +11,7 @@
 //!
 //! The encoder runs in the program's own threads: in the steady state it allocates nothing.
 
-use crate::codec::{put, put_varint, zigzag};
+use crate::codec::{put, put_columns, put_varint, zigzag};
 use crate::format::{BatchHead, MAX_RECORDS};
 use crate::record::{NO_PEER, NONE, Record};
 use crate::record_predictor::{
@@ -19,7 +19,6 @@ use crate::record_predictor::{
     end_of, mask, significant_bytes,
 };
 
-/// Slots of the encoder's table of contexts.
 const CONTEXT_SLOTS: usize = 512;
 
 /// The code of each pair of lengths, at 16 times the first and the second.
@@ -39,7 +38,6 @@ pub struct RecordEncoder {
     /// Contexts by a hash of address and operation, open addressing: one more than the context's index; 0: free.
     by_address: Box<[u32; CONTEXT_SLOTS]>,
     columns: [Vec<u8>; COLUMNS],
-    /// A code a record.
     codes: Vec<u8>,
     plain: Vec<u8>,
     tail: Vec<u8>,
@@ -48,15 +46,8 @@ pub struct RecordEncoder {
 
 impl Default for RecordEncoder {
     fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl RecordEncoder {
-    /// An encoder without any memory for records yet.
-    pub fn new() -> Self {
         RecordEncoder {
-            model: RecordPredictor::new(),
+            model: RecordPredictor::default(),
             by_address: Box::new([0; CONTEXT_SLOTS]),
             columns: Default::default(),
             codes: Vec::new(),
@@ -65,19 +56,21 @@ impl RecordEncoder {
             tail_len: 0,
         }
     }
+}
 
-    /// The compressible bytes of the batch encoded last: its head and the columns of wrong guesses.
+impl RecordEncoder {
+    /// Returns the compressible bytes of the batch encoded last: its head and the columns of wrong guesses.
     pub fn plain(&self) -> &[u8] {
         &self.plain
     }
 
-    /// Its times, which do not compress.
+    /// Returns the times of the batch encoded last, which do not compress.
     pub fn tail(&self) -> &[u8] {
         &self.tail[..self.tail_len]
     }
 
-    /// Encodes records that follow `head`, at most [`MAX_RECORDS`]. `site` gives the id of a record's call site, `u64::MAX`
-    /// where it has none; records with equal `call_site` and `operation` must have equal ids.
+    /// Encodes records that follow `head`, at most [`MAX_RECORDS`]. `site` returns the id of a record's call site, or `u64::MAX` if it has none.
+    /// Records with equal `call_site` and `operation` must have equal ids.
     pub fn encode(&mut self, head: &BatchHead, records: &[Record], mut site: impl FnMut(&Record) -> u64) {
         debug_assert!(records.len() <= MAX_RECORDS);
         let n = records.len();
@@ -112,12 +105,7 @@ impl RecordEncoder {
         self.plain.clear();
         put(head, &mut self.plain);
         put_varint(n as u64, &mut self.plain);
-        for column in &self.columns {
-            put_varint(column.len() as u64, &mut self.plain);
-        }
-        for column in &self.columns {
-            self.plain.extend_from_slice(column);
-        }
+        put_columns(&self.columns, &mut self.plain);
     }
 
     /// Writes the fields of a record that differ from its guess, after `run` right guesses.
@@ -151,13 +139,13 @@ impl RecordEncoder {
         }
     }
 
-    /// The context of a record, new where it has none; writes it to its column.
+    /// Finds or makes the context of a record, and writes it to its column.
     fn context(&mut self, record: &Record, site: &mut impl FnMut(&Record) -> u64) -> u32 {
         let out = &mut self.columns[MispredictionColumn::Contexts as usize];
         let contexts = &mut self.model.contexts;
         let hash = (record.call_site ^ u64::from(record.operation) << 48).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let first = (hash >> (64 - CONTEXT_SLOTS.ilog2())) as usize;
-        // Where more contexts meet in a few slots than these hold, one is forgotten and written again as a new one.
+        // If these slots are full, one context is forgotten and later written again as a new one.
         let mut slot = first;
         for candidate in (first..first + 8).map(|slot| slot % CONTEXT_SLOTS) {
             let Some(index) = (self.by_address[candidate] as usize).checked_sub(1) else {
@@ -182,7 +170,7 @@ impl RecordEncoder {
 
 /// Counts the first records that are guessed right, and returns the recent records after them.
 ///
-/// This loop and that of [`times`] are all that most records take; each is a function of its own that calls nothing, so that what it needs is in registers.
+/// Most records take only this loop and the loop of [`times`]. Each is a function of its own that calls nothing, so that its variables stay in registers.
 #[inline(never)]
 fn right_guesses(model: &RecordPredictor, records: &[Record], mut recent: RecentRecords) -> (usize, RecentRecords) {
     let mut left = records;
@@ -194,8 +182,8 @@ fn right_guesses(model: &RecordPredictor, records: &[Record], mut recent: Recent
     (records.len() - left.len(), recent)
 }
 
-/// Writes the code of each record to `codes` and its times to `tail`, which has 16 bytes for each and 16 more; gives how many bytes
-/// they take. Lengths that have no code go to `lengths`.
+/// Writes the code of each record to `codes` and its times to `tail`, which has 16 bytes for each record and 16 more. Returns the number of bytes of
+/// the times. Lengths that have no code go to `lengths`.
 #[inline(never)]
 fn times(records: &[Record], mut previous_end: u64, codes: &mut [u8], tail: &mut [u8], lengths: &mut Vec<u8>) -> usize {
     let room = tail.len();
@@ -208,7 +196,7 @@ fn times(records: &[Record], mut previous_end: u64, codes: &mut [u8], tail: &mut
         if *code == OTHER_PAIR {
             lengths.push((n_gap | n_duration << 4) as u8);
         }
-        // Eight bytes are stored and the position moves by those that count: no branch on the size.
+        // Always storing eight bytes avoids a branch on the size.
         let Some(place) = rest.first_chunk_mut::<16>() else { break };
         place[..8].copy_from_slice(&gap.to_le_bytes());
         place[n_gap..n_gap + 8].copy_from_slice(&duration.to_le_bytes());
@@ -222,7 +210,7 @@ fn put_mispredicted(columns: &mut [Vec<u8>; COLUMNS], column: MispredictionColum
     put_varint(value, &mut columns[column as usize]);
 }
 
-/// Makes `entry` like `record`. Writes the fields that change, each to its column; gives their mask.
+/// Makes `entry` like `record`, and writes the fields that change to their columns. Returns the mask of these fields.
 fn change(
     entry: &mut RecordEntry,
     record: &Record,
@@ -280,7 +268,7 @@ fn change(
     mask
 }
 
-/// The way from a peer or tag to another: 0 to none; else one more than how far it is, from 0 where there was none.
+/// Returns the distance from a peer or tag to another, plus 1; 0: there is no other. An absent one counts as 0.
 fn distance(from: i32, to: i32) -> u64 {
     let from = if from == NO_PEER { 0 } else { from };
     if to == NO_PEER { 0 } else { 1 + zigzag(i64::from(to) - i64::from(from)) }

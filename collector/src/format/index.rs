@@ -10,6 +10,8 @@
 use crate::codec::{put_varint, take_array, take_varint, unzigzag, zigzag};
 use crate::format::{BatchHead, BlockKind};
 use crate::profile::ProfileBatch;
+use crate::record::Record;
+use crate::record_predictor::end_of;
 use crate::sample::{Sample, SampleHead};
 
 /// Last bytes of an index.
@@ -17,10 +19,9 @@ pub const INDEX_MAGIC: [u8; 8] = *b"LBPINDEX";
 /// Bytes of its tail.
 pub const INDEX_TAIL_BYTES: usize = 16;
 
-/// Bytes of an index at most: that of about 90,000 blocks. A longer log has none.
+/// Maximum number of bytes of an index, enough for about 90,000 blocks. A longer log has no index.
 const MOST_BYTES: usize = 1 << 20;
 
-/// Fewest bytes of an entry.
 const FEWEST_BYTES: usize = 8;
 
 /// A block of the log, or blocks of definitions.
@@ -32,49 +33,48 @@ pub struct IndexEntry {
     pub place: u64,
     /// Its bytes, head included.
     pub bytes: u64,
+    /// Its contents; for definitions both times are the end of the entry before.
+    pub contents: BlockContents,
+}
+
+impl IndexEntry {
+    /// Returns whether the block holds records, or sums of records.
+    pub fn has_records(&self) -> bool {
+        self.kind == BlockKind::Records as u8 || self.kind == BlockKind::Profile as u8
+    }
+}
+
+/// The contents of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct BlockContents {
     /// Thread whose records or samples it holds; 0 if it holds definitions.
     pub thread: u32,
     /// Sequence number of the first of them.
     pub first: u64,
     /// Number of records or samples. For a profile, the number that it sums up; for definitions 0.
     pub records: u64,
-    /// Ticks from which the first one's time counts; of definitions the end of the entry before.
+    /// Ticks from which the first one's time counts.
     pub begin: u64,
-    /// Ticks at the end of the last one; of definitions the same as their begin.
-    pub end: u64,
-}
-
-impl IndexEntry {
-    /// True for a block of records, or of the sums of records.
-    pub fn has_records(&self) -> bool {
-        self.kind == BlockKind::Records as u8 || self.kind == BlockKind::Profile as u8
-    }
-}
-
-/// The contents of a block, for its entry; of definitions nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct BlockContents {
-    /// Thread of the records, see [`IndexEntry`].
-    pub thread: u32,
-    /// Number of the first record, see [`IndexEntry`].
-    pub first: u64,
-    /// Number of records, see [`IndexEntry`].
-    pub records: u64,
-    /// Start of the records, see [`IndexEntry`].
-    pub begin: u64,
-    /// End of the records, see [`IndexEntry`].
+    /// Ticks at the end of the last one.
     pub end: u64,
 }
 
 impl BlockContents {
-    /// The contents of a profile: the records that it sums up.
+    /// Returns the contents of a batch of records that follows `head`; `n` is their number, with joined ones counted twice.
+    pub fn of_records(head: &BatchHead, records: &[Record], n: usize) -> BlockContents {
+        let BatchHead { thread, first, previous_end, .. } = *head;
+        let end = records.last().map_or(0, |last| end_of(last.begin, last.end));
+        BlockContents { thread, first, records: n as u64, begin: previous_end, end }
+    }
+
+    /// Returns the contents of a profile: the records that it sums up.
     pub fn of_profile(batch: &ProfileBatch) -> BlockContents {
         let BatchHead { thread, first, previous_end, .. } = batch.head;
         let records = batch.next.first.wrapping_sub(first);
         BlockContents { thread, first, records, begin: previous_end, end: batch.next.previous_end }
     }
 
-    /// Samples after `head`.
+    /// Returns the contents of a block of samples that follow `head`.
     pub fn of_samples(head: &SampleHead, samples: &[Sample]) -> BlockContents {
         let SampleHead { thread, first, previous, .. } = *head;
         let end = samples.last().map_or(previous, |last| last.ticks);
@@ -88,9 +88,7 @@ pub struct LogIndex {
     encoded: Vec<u8>,
     /// The last block, where it is of definitions: its entry is made when something else follows.
     definitions: Option<(u64, u64)>,
-    /// End offset of the last indexed block.
     end: u64,
-    /// End of what it holds.
     ticks: u64,
     is_full: bool,
 }
@@ -135,19 +133,19 @@ impl LogIndex {
         (self.end, self.ticks) = (place.wrapping_add(bytes), held.end);
     }
 
-    /// The plain bytes of its block; `None` where there are too many entries.
+    /// Returns the plain bytes of the index block, or `None` if there are too many entries.
     pub fn encoded(&mut self) -> Option<&[u8]> {
         self.settle();
         (!self.is_full).then_some(&self.encoded)
     }
 
-    /// The offset at which the last block ends.
+    /// Returns the offset at which the last block ends.
     pub fn end(&self) -> u64 {
         self.definitions.map_or(self.end, |(place, bytes)| place.wrapping_add(bytes))
     }
 }
 
-/// The tail of an index at this place.
+/// Returns the tail of an index at this offset.
 pub fn tail(place: u64) -> [u8; INDEX_TAIL_BYTES] {
     let mut tail = [0; INDEX_TAIL_BYTES];
     tail[..8].copy_from_slice(&place.to_le_bytes());
@@ -155,7 +153,7 @@ pub fn tail(place: u64) -> [u8; INDEX_TAIL_BYTES] {
     tail
 }
 
-/// The entries of an index; `None` where its bytes are none, or state places or numbers that no log has.
+/// Decodes the entries of an index, or returns `None` if its bytes are none, or state offsets or numbers that no log has.
 pub fn decode(mut plain: &[u8]) -> Option<Vec<IndexEntry>> {
     let mut entries = Vec::with_capacity(plain.len() / FEWEST_BYTES);
     let mut last = IndexEntry::default();
@@ -166,12 +164,12 @@ pub fn decode(mut plain: &[u8]) -> Option<Vec<IndexEntry>> {
         let thread = u32::try_from(take_varint(&mut plain)?).ok()?;
         let first = take_varint(&mut plain)?;
         let records = take_varint(&mut plain)?;
-        let begin = last.end.wrapping_add(unzigzag(take_varint(&mut plain)?) as u64);
+        let begin = last.contents.end.wrapping_add(unzigzag(take_varint(&mut plain)?) as u64);
         let end = begin.wrapping_add(take_varint(&mut plain)?);
         let place = last.place.checked_add(last.bytes)?.checked_add(gap)?;
         place.checked_add(bytes)?;
         first.checked_add(records)?;
-        last = IndexEntry { kind, place, bytes, thread, first, records, begin, end };
+        last = IndexEntry { kind, place, bytes, contents: BlockContents { thread, first, records, begin, end } };
         entries.push(last);
     }
     Some(entries)
@@ -201,9 +199,7 @@ mod tests {
             _ => index.add(kind, place, bytes, &held),
         });
         let entries = decode(index.encoded().unwrap()).unwrap();
-        let expected = blocks.map(|(kind, place, bytes, BlockContents { thread, first, records, begin, end })| {
-            IndexEntry { kind, place, bytes, thread, first, records, begin, end }
-        });
+        let expected = blocks.map(|(kind, place, bytes, contents)| IndexEntry { kind, place, bytes, contents });
         assert_eq!(entries, expected);
         assert_eq!(index.end(), 13_470);
         for cut in 1..index.encoded().unwrap().len() {

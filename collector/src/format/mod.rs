@@ -18,16 +18,17 @@ pub(crate) mod codec;
 pub(crate) mod compressor;
 pub mod decode;
 pub mod encode;
-#[cfg(test)]
-pub(crate) mod example_header;
 pub mod index;
 pub(crate) mod record_predictor;
 pub mod sample_block;
 pub mod summary;
 pub mod writer;
 
-use crate::codec::{get, take_array, take_slice, take_varint};
+use bincode::{Decode, Encode};
+
+use crate::codec::{get, take_slice, take_varint};
 use crate::definition::Definition;
+use crate::record::FIXED;
 pub use crate::record::batch_head::{BatchHead, MAX_OPEN_REGIONS, OpenRegion};
 pub use crate::record::log_header::{ClockSource, LogHeader, RecordingMode};
 
@@ -71,7 +72,7 @@ pub enum BlockKind {
 }
 
 impl BlockKind {
-    /// The kind of a number in a log, or `None` for one that this version does not know.
+    /// Returns the kind of a number in a log, or `None` for one that this version does not know.
     pub fn from_number(number: u8) -> Option<Self> {
         use BlockKind::{Definitions, Index, Profile, Records, Samples, Summary};
         [Definitions, Records, Profile, Samples, Summary, Index].into_iter().find(|&kind| kind as u8 == number)
@@ -79,7 +80,7 @@ impl BlockKind {
 }
 
 /// The fields of a block before its payload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct BlockHead {
     /// Number of its [`BlockKind`].
     pub kind: u8,
@@ -94,52 +95,35 @@ pub struct BlockHead {
 }
 
 impl BlockHead {
-    /// The bytes of a block's head.
+    /// Returns the bytes of a block's head.
     pub fn to_bytes(self) -> [u8; BLOCK_HEAD_BYTES] {
         let mut bytes = [0; BLOCK_HEAD_BYTES];
-        bytes[..4].copy_from_slice(&BLOCK_MAGIC);
-        bytes[4..17].copy_from_slice(&self.covered());
-        bytes[17..].copy_from_slice(&self.crc.to_le_bytes());
+        // They fill it.
+        let _ = bincode::encode_into_slice((BLOCK_MAGIC, self), &mut bytes, FIXED);
         bytes
     }
 
-    /// The head that `bytes` state, or `None` where they do not begin with the magic or state sizes that no block has.
+    /// Returns the head that `bytes` state, or `None` if they do not begin with the magic or state sizes that no block has.
     pub fn from_bytes(bytes: &[u8; BLOCK_HEAD_BYTES]) -> Option<Self> {
-        let mut rest = &bytes[4..];
-        let head = BlockHead {
-            kind: take_array::<1>(&mut rest)?[0],
-            stored: u32::from_le_bytes(take_array(&mut rest)?),
-            frame: u32::from_le_bytes(take_array(&mut rest)?),
-            plain: u32::from_le_bytes(take_array(&mut rest)?),
-            crc: u32::from_le_bytes(take_array(&mut rest)?),
-        };
+        let ((magic, head), _): (([u8; 4], Self), usize) = bincode::decode_from_slice(bytes, FIXED).ok()?;
         let first = if head.frame == 0 { head.plain } else { head.frame };
         let sane = head.stored as usize <= MAX_PLAIN && head.plain as usize <= MAX_PLAIN && first <= head.stored;
-        (bytes[..4] == BLOCK_MAGIC && sane).then_some(head)
+        (magic == BLOCK_MAGIC && sane).then_some(head)
     }
 
-    /// The checksum that goes with these fields (but `crc`) and `payload`.
+    /// Returns the checksum that goes with these fields (but `crc`) and `payload`.
     pub fn checksum(self, payload: &[u8]) -> u32 {
-        checksum_of([&self.covered(), payload])
-    }
-
-    /// The fields that the checksum covers.
-    fn covered(self) -> [u8; 13] {
-        let mut bytes = [0; 13];
-        bytes[0] = self.kind;
-        bytes[1..5].copy_from_slice(&self.stored.to_le_bytes());
-        bytes[5..9].copy_from_slice(&self.frame.to_le_bytes());
-        bytes[9..].copy_from_slice(&self.plain.to_le_bytes());
-        bytes
+        let covered = BLOCK_MAGIC.len()..BLOCK_HEAD_BYTES - size_of_val(&self.crc);
+        checksum_of([&self.to_bytes()[covered], payload])
     }
 }
 
-/// The checksum of a log's header.
+/// Returns the checksum of a log's header.
 pub fn header_checksum(version: u16, header: &[u8]) -> u32 {
     checksum_of([&version.to_le_bytes()[..], &(header.len() as u32).to_le_bytes(), header])
 }
 
-/// The checksum of bytes that follow one another.
+/// Returns the checksum of bytes that follow one another.
 pub fn checksum_of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> u32 {
     let mut crc = crc32fast::Hasher::new();
     for part in parts {
@@ -148,27 +132,27 @@ pub fn checksum_of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> u32 {
     crc.finalize()
 }
 
-/// Name of the log of a rank.
+/// Returns the name of the log of a rank.
 pub fn log_name(rank: u32) -> String {
     format!("rank-{rank:06}.lbp")
 }
 
-/// Name of the file with the rings of a rank's threads.
+/// Returns the name of the file with the rings of a rank's threads.
 pub fn rings_name(rank: u32) -> String {
     format!("rank-{rank:06}.rings")
 }
 
-/// The rank of a log's name.
+/// Returns the rank of a log's name.
 pub fn rank_of_log(name: &str) -> Option<u32> {
     name.strip_prefix("rank-")?.strip_suffix(".lbp")?.parse().ok()
 }
 
-/// The rank whose rings are in the file of this name.
+/// Returns the rank whose rings are in the file of this name.
 pub fn rank_of_rings(name: &str) -> Option<u32> {
     name.strip_prefix("rank-")?.strip_suffix(".rings")?.parse().ok()
 }
 
-/// The definitions of a block, and how many of them this version does not know.
+/// Decodes the definitions of a block. Also returns the number of definitions that this version does not know.
 pub(crate) fn definitions(mut plain: &[u8]) -> Option<(Vec<Definition>, u64)> {
     let mut known = Vec::new();
     let mut unknown = 0;

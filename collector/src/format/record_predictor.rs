@@ -42,7 +42,6 @@ pub(crate) enum MispredictionColumn {
     Lengths,
 }
 
-/// Number of columns.
 pub(crate) const COLUMNS: usize = 11;
 
 /// The commonest masks: another place in the program, another number of bytes. Index 0 stands for any other mask.
@@ -95,7 +94,7 @@ impl CallContext {
 
 /// A record without its times, and what follows from it. 64 bytes, its fields next to each other as in [`Record`], so that
 /// the comparison takes eight bytes at a time.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 #[repr(C)]
 pub(crate) struct RecordEntry {
     pub call_site: u64,
@@ -119,13 +118,11 @@ pub(crate) struct RecordEntry {
     pub context: u32,
 }
 
-/// Two words as one.
 #[inline(always)]
 fn pair(low: u32, high: u32) -> u64 {
     u64::from(low) | u64::from(high) << 32
 }
 
-/// Three fields as one word.
 #[inline(always)]
 fn kinds(operation: u16, flags: CallFlags, count: u32) -> u64 {
     u64::from(operation) | u64::from(flags.0) << 16 | u64::from(count) << 32
@@ -134,22 +131,10 @@ fn kinds(operation: u16, flags: CallFlags, count: u32) -> u64 {
 impl RecordEntry {
     /// The guess at the first record of `context`, whose index is `index`.
     fn predict_first(index: u32, context: &CallContext) -> RecordEntry {
-        let mut entry = RecordEntry {
-            call_site: context.call_site,
-            sent: 0,
-            received: 0,
-            peer: NO_PEER,
-            tag: NO_PEER,
-            operation: context.operation,
-            flags: CallFlags(0),
-            count: 0,
-            comm: NONE,
-            request: NONE,
-            relative: 0,
-            step: 0,
-            symbol: 0,
-            context: index,
-        };
+        let &CallContext { call_site, operation, .. } = context;
+        let (peer, tag, comm, request) = (NO_PEER, NO_PEER, NONE, NONE);
+        let mut entry =
+            RecordEntry { call_site, operation, peer, tag, comm, request, context: index, ..RecordEntry::default() };
         entry.find_symbol();
         entry
     }
@@ -174,7 +159,6 @@ impl RecordEntry {
         differences == 0
     }
 
-    /// Builds the predicted record.
     #[inline(always)]
     pub(crate) fn record(&self, recent: RecentRecords, begin: u64, end: u64) -> Record {
         Record {
@@ -193,7 +177,6 @@ impl RecordEntry {
         }
     }
 
-    /// Changes the peer.
     pub(crate) fn set_peer(&mut self, peer: i32) {
         self.peer = peer;
         self.find_symbol();
@@ -248,11 +231,13 @@ pub(crate) struct RecordPredictor {
     pub entries: Vec<RecordEntry>,
 }
 
-impl RecordPredictor {
-    pub(crate) fn new() -> Self {
+impl Default for RecordPredictor {
+    fn default() -> Self {
         RecordPredictor { guesses: Box::new([0; GUESSES]), contexts: Vec::new(), entries: Vec::new() }
     }
+}
 
+impl RecordPredictor {
     /// Makes it ready for a batch.
     pub(crate) fn reset(&mut self) {
         self.guesses.fill(0);

@@ -3,10 +3,9 @@
 //! Threads run in few places: a block has a table of the locations in it, in ascending order, and a sample is the index of one. The time since
 //! the sample before is the CPU time between samples but for short delays, as long as the thread keeps its core; only the difference is stored.
 
-use crate::codec::{get, put, put_varint, take_slice, take_varint, unzigzag, zigzag};
+use crate::codec::{get, put, put_columns, put_varint, take_columns, take_slice, take_varint, unzigzag, zigzag};
 use crate::sample::{CodeAddress, MAX_SAMPLES, ProcessorCounts, Sample, SampleHead};
 
-/// Columns of a block, in their order.
 #[derive(Clone, Copy)]
 enum SampleColumn {
     /// The locations: two integers each.
@@ -67,12 +66,7 @@ impl SampleEncoder {
         put(head, &mut self.plain);
         put_varint(samples.len() as u64, &mut self.plain);
         put_varint(self.locations.len() as u64, &mut self.plain);
-        for column in &self.columns {
-            put_varint(column.len() as u64, &mut self.plain);
-        }
-        for column in &self.columns {
-            self.plain.extend_from_slice(column);
-        }
+        put_columns(&self.columns, &mut self.plain);
     }
 
     fn put_locations(&mut self, samples: &[Sample]) {
@@ -120,12 +114,10 @@ impl SampleEncoder {
     }
 }
 
-/// Returns whether the index of a location takes two bytes.
 fn is_wide(n_locations: usize) -> bool {
     n_locations > 256
 }
 
-/// The place of a sample's location in the table, which has the locations of all samples.
 fn index(locations: &[CodeAddress], sample: &Sample) -> usize {
     locations.binary_search(&sample.location).unwrap_or(0)
 }
@@ -137,7 +129,7 @@ pub fn decode(plain: &[u8], mut tail: &[u8]) -> Option<(SampleHead, Vec<Sample>)
     let mut rest = &plain[used..];
     let n = usize::try_from(take_varint(&mut rest)?).ok().filter(|&n| n <= MAX_SAMPLES)?;
     let n_locations = usize::try_from(take_varint(&mut rest)?).ok().filter(|&most| most <= n)?;
-    let mut columns = columns(rest)?;
+    let mut columns: [&[u8]; COLUMNS] = take_columns(rest)?;
     let locations = locations(columns[SampleColumn::Locations as usize], n_locations)?;
     let (indices, lengths) = (columns[SampleColumn::Indices as usize], columns[SampleColumn::Lengths as usize]);
     let planes = if is_wide(n_locations) { 2 } else { 1 };
@@ -167,19 +159,6 @@ pub fn decode(plain: &[u8], mut tail: &[u8]) -> Option<(SampleHead, Vec<Sample>)
     all_used.then_some((head, samples))
 }
 
-/// The columns whose sizes, and then they themselves, are `rest`.
-fn columns(mut rest: &[u8]) -> Option<[&[u8]; COLUMNS]> {
-    let mut sizes = [0; COLUMNS];
-    for size in &mut sizes {
-        *size = usize::try_from(take_varint(&mut rest)?).ok()?;
-    }
-    let mut columns = [&[][..]; COLUMNS];
-    for (column, size) in columns.iter_mut().zip(sizes) {
-        *column = take_slice(&mut rest, size)?;
-    }
-    rest.is_empty().then_some(columns)
-}
-
 /// The table of `n` locations that is all of `column`.
 fn locations(mut column: &[u8], n: usize) -> Option<Vec<CodeAddress>> {
     let mut table = Vec::with_capacity(n);
@@ -194,7 +173,6 @@ fn locations(mut column: &[u8], n: usize) -> Option<Vec<CodeAddress>> {
     column.is_empty().then_some(table)
 }
 
-/// A value that some samples in a row have.
 #[derive(Default)]
 struct RunLengthDecoder {
     left: u64,
@@ -202,7 +180,6 @@ struct RunLengthDecoder {
 }
 
 impl RunLengthDecoder {
-    /// The value of the next sample.
     fn next(&mut self, column: &mut &[u8]) -> Option<u64> {
         if self.left == 0 {
             self.left = take_varint(column)?;
@@ -213,7 +190,6 @@ impl RunLengthDecoder {
     }
 }
 
-/// A time of `length` bytes.
 fn take_time(tail: &mut &[u8], length: u8) -> Option<u64> {
     let bytes = take_slice(tail, usize::from(length))?;
     let mut time = [0; 8];

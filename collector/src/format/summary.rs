@@ -10,7 +10,7 @@
 use bincode::{Decode, Encode};
 
 use crate::format::LogHeader;
-use crate::profile::{ProfileBatch, ProfileCell, ThreadProfile};
+use crate::profile::{ProfileBatch, ProfileCell, ThreadProfile, merge_equal_keys};
 use crate::record::NONE;
 
 /// The profile of a thread's whole run.
@@ -26,10 +26,9 @@ pub struct ThreadSummary {
     pub batch: ProfileBatch,
 }
 
-/// Iterations that a thread's summary keeps one by one at most, of all regions together; in larger runs fewer, so that the summaries of all
-/// ranks fit into the memory of who reads them.
+/// Returns the maximum number of iterations, over all regions, that a thread's summary keeps. Larger runs keep fewer, so that the summaries of all ranks
+/// fit into memory.
 pub fn most_iterations(n_ranks: u32) -> usize {
-    /// Maximum size of the summaries of all ranks.
     const OF_ALL: usize = 1 << 25;
     (OF_ALL / n_ranks.max(1) as usize).clamp(128, 4096)
 }
@@ -45,12 +44,12 @@ pub struct SummarySums {
 }
 
 impl SummarySums {
-    /// No sums yet of a thread of this run and rank; at most so many iterations are kept.
+    /// Creates empty sums of a thread of this run and rank, which keep at most `most_iterations` iterations.
     pub fn new(run_id: u64, rank: u32, most_iterations: usize) -> Self {
         SummarySums { run_id, rank, most: most_iterations, sums: None, is_broken: false }
     }
 
-    /// Adds what was folded after the batches before. Where something is missing between them, there will be no summary.
+    /// Adds the next batch. If records are missing before it, there will be no summary.
     pub fn add(&mut self, batch: ProfileBatch) {
         let Some(all) = &mut self.sums else {
             self.is_broken |= batch.head.first != 0;
@@ -72,18 +71,17 @@ impl SummarySums {
         }
     }
 
-    /// The summary; `None` where nothing was folded, or something is missing.
+    /// Takes the summary, or returns `None` if nothing was folded or records are missing.
     pub fn take(&mut self) -> Option<ThreadSummary> {
         self.sums.take().filter(|_| !self.is_broken)
     }
 }
 
-/// Drops the iterations of a summary if there are more than `most`.
 fn bounded(mut summary: ThreadSummary, most: usize) -> ThreadSummary {
     let profile = &summary.batch.profile;
     let in_iterations = profile.cells.iter().filter(|(key, _)| key.iteration != NONE).map(|(key, _)| *key);
     let rows = in_iterations.map(|key| (key.region, key.iteration)).collect::<Vec<_>>();
-    // Sorted by key, so that those of a row stand together.
+    // The cells are sorted by key.
     let n_rows = rows.chunk_by(|a, b| a == b).count();
     if summary.left_out == 0 && n_rows.max(profile.iterations.len()) > most {
         let profile = std::mem::take(&mut summary.batch.profile);
@@ -99,19 +97,12 @@ fn without_iterations(mut profile: ThreadProfile, left_out: &mut u64) -> ThreadP
     for (key, _) in &mut profile.cells {
         key.iteration = NONE;
     }
-    profile.cells.sort_by_key(|(key, _)| *key);
-    profile.cells.dedup_by(|(key, cell), (kept_key, kept)| {
-        let same = key == kept_key;
-        if same {
-            ProfileCell::add(kept, cell);
-        }
-        same
-    });
+    merge_equal_keys(&mut profile.cells, ProfileCell::add);
     profile
 }
 
 impl ThreadSummary {
-    /// Number of the thread.
+    /// Returns the number of the thread.
     pub fn thread(&self) -> u32 {
         self.batch.head.thread
     }
@@ -121,7 +112,7 @@ impl ThreadSummary {
         (self.run_id, self.rank) == (header.run_id, header.rank)
     }
 
-    /// Records that it says it is of.
+    /// Returns the number of records that it states.
     pub fn records(&self) -> u64 {
         self.batch.profile.records
     }

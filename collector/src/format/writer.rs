@@ -24,35 +24,24 @@ use crate::summary::ThreadSummary;
 /// Compression level of zstd. Higher ones take a few per cent off the columns for several times the time.
 const LEVEL: i32 = 1;
 
-/// A batch is compressed where its columns take at least a byte for so many records. Where guesses are mostly right they take
-/// less, and are cheaper to store as they are: zstd takes some 50 instructions for each byte of so small a frame.
+/// Records per byte of their columns up to which a batch is compressed. If most guesses are right the columns are smaller, and cheaper to store as they
+/// are: zstd takes some 50 instructions for each byte of such a small frame.
 const RECORDS_WORTH_A_BYTE: usize = 2;
 
 /// A log being written.
 pub struct LogWriter<W: Write> {
-    sink: W,
-    bytes: u64,
-    /// End of the last block that is not of records.
-    facts_end: u64,
+    out: LogBlockWriter<W>,
     encoder: RecordEncoder,
     samples: SampleEncoder,
-    compressor: Compressor,
-    /// Plain bytes of the definitions or the profile at hand.
     plain: Vec<u8>,
-    /// Memory for a definition.
     definition: Vec<u8>,
-    /// Plain bytes of definitions that go in front of the next block.
     waiting: Vec<u8>,
-    /// The block at hand; only as much of it as the block takes is written.
-    block: Vec<u8>,
-    /// The blocks so far.
-    index: LogIndex,
 }
 
 impl<W: Write> LogWriter<W> {
     /// Begins a log: writes its header into `sink`.
     ///
-    /// Errors: those of the sink; InvalidInput where the header is larger than a log may hold (16 MiB).
+    /// Errors: the sink's; InvalidInput if the header is larger than a log may hold (16 MiB).
     pub fn new(mut sink: W, header: &LogHeader) -> io::Result<Self> {
         let mut plain = Vec::new();
         put(header, &mut plain);
@@ -67,23 +56,25 @@ impl<W: Write> LogWriter<W> {
         start.extend_from_slice(&plain);
         sink.write_all(&start)?;
         Ok(LogWriter {
-            sink,
-            bytes: start.len() as u64,
-            facts_end: start.len() as u64,
-            encoder: RecordEncoder::new(),
+            out: LogBlockWriter {
+                sink,
+                bytes: start.len() as u64,
+                facts_end: start.len() as u64,
+                compressor: Compressor::new(LEVEL)?,
+                block: Vec::new(),
+                index: LogIndex::default(),
+            },
+            encoder: RecordEncoder::default(),
             samples: SampleEncoder::default(),
-            compressor: Compressor::new(LEVEL)?,
             plain,
             definition: vec![0; USUAL_DEFINITION],
             waiting: Vec::with_capacity(MAX_WAITING),
-            block: Vec::new(),
-            index: LogIndex::default(),
         })
     }
 
     /// Writes definitions; they come before the records that refer to them. An empty list writes nothing.
     ///
-    /// Errors: those of the sink; InvalidInput where one definition is larger than a block may hold (64 MiB).
+    /// Errors: the sink's; InvalidInput if a definition is larger than a block may hold (64 MiB).
     pub fn definitions(&mut self, definitions: &[Definition]) -> io::Result<()> {
         self.write_waiting()?;
         self.plain.clear();
@@ -94,7 +85,7 @@ impl<W: Write> LogWriter<W> {
                 return Err(too_large("definition"));
             }
             if held == MAX_DEFINITIONS || self.plain.len() + length + 16 > MAX_PLAIN {
-                self.plain_block(BlockKind::Definitions, &BlockContents::default())?;
+                self.write_plain(BlockKind::Definitions, &BlockContents::default())?;
                 self.plain.clear();
                 held = 0;
             }
@@ -102,13 +93,13 @@ impl<W: Write> LogWriter<W> {
             self.plain.extend_from_slice(&self.definition[..length]);
             held += 1;
         }
-        if held == 0 { Ok(()) } else { self.plain_block(BlockKind::Definitions, &BlockContents::default()) }
+        if held == 0 { Ok(()) } else { self.write_plain(BlockKind::Definitions, &BlockContents::default()) }
     }
 
     /// Adds a definition that is written in front of the next block, whatever that is. It waits in memory until then: [`LogWriter::waiting`]. Where too many
     /// bytes wait ([`MAX_WAITING`]), those before it are written now.
     ///
-    /// Errors: those of the sink. What waited waits further, and the definition is not among it.
+    /// Errors: the sink's. Definitions that waited still wait, without this one.
     pub fn definition_later(&mut self, definition: &Definition) -> io::Result<()> {
         let length = self.encode_definition(definition);
         // The length takes five bytes at most.
@@ -124,21 +115,17 @@ impl<W: Write> LogWriter<W> {
         Ok(())
     }
 
-    /// The plain bytes of the definitions that go in front of the next block, which begins at [`LogWriter::bytes`].
+    /// Returns the plain bytes of the definitions that go in front of the next block, which begins at [`LogWriter::bytes`].
     pub fn waiting(&self) -> &[u8] {
         &self.waiting
     }
 
-    /// Writes the definitions that wait.
     fn write_waiting(&mut self) -> io::Result<()> {
         if self.waiting.is_empty() {
             return Ok(());
         }
-        let compressor = (self.waiting.len() > SMALL).then_some(&mut self.compressor);
-        let kind = BlockKind::Definitions;
-        let bytes = write_block(&mut self.sink, compressor, &mut self.block, kind, &self.waiting, &[])?;
+        self.out.write(BlockKind::Definitions, &self.waiting, &[], SMALL + 1, &BlockContents::default())?;
         self.waiting.clear();
-        self.wrote(kind, bytes, &BlockContents::default());
         Ok(())
     }
 
@@ -154,7 +141,7 @@ impl<W: Write> LogWriter<W> {
     /// Writes a batch of a thread's records that follow `head`. `site` gives the id of a record's call site, `u64::MAX`
     /// where it has none; records with equal `call_site` and `operation` must have equal ids. No records write nothing.
     ///
-    /// Errors: those of the sink; InvalidInput where there are more records than a block may hold (524,288).
+    /// Errors: the sink's; InvalidInput if there are more records than a block may hold (524,288).
     pub fn records(
         &mut self,
         head: &BatchHead,
@@ -168,7 +155,7 @@ impl<W: Write> LogWriter<W> {
     /// asked when `records` were read for the last time: if it returns false, because they changed meanwhile, nothing is written, and the
     /// result is false.
     ///
-    /// Errors: as those of [`LogWriter::records`].
+    /// Errors: as in [`LogWriter::records`].
     pub fn records_if(
         &mut self,
         head: &BatchHead,
@@ -185,57 +172,50 @@ impl<W: Write> LogWriter<W> {
         }
         self.write_waiting()?;
         self.encoder.encode(head, records, site);
-        let end = records.last().map_or(0, |last| if last.end == 0 { last.begin } else { last.end });
+        let contents = BlockContents::of_records(head, records, n);
         if !whole() {
             return Ok(false);
         }
         let (plain, tail) = (self.encoder.plain(), self.encoder.tail());
-        let compressor = (RECORDS_WORTH_A_BYTE * plain.len() >= records.len()).then_some(&mut self.compressor);
-        let bytes = write_block(&mut self.sink, compressor, &mut self.block, BlockKind::Records, plain, tail)?;
-        let BatchHead { thread, first, previous_end, .. } = *head;
-        self.wrote(
-            BlockKind::Records,
-            bytes,
-            &BlockContents { thread, first, records: n as u64, begin: previous_end, end },
-        );
+        let min_compressed = records.len().div_ceil(RECORDS_WORTH_A_BYTE);
+        self.out.write(BlockKind::Records, plain, tail, min_compressed, &contents)?;
         Ok(true)
     }
 
     /// Writes what was folded in place of records.
     ///
-    /// Errors: those of the sink; InvalidInput where the profile is larger than a block may hold (64 MiB).
+    /// Errors: the sink's; InvalidInput if the profile is larger than a block may hold (64 MiB).
     pub fn profile(&mut self, batch: &ProfileBatch) -> io::Result<()> {
         self.write_waiting()?;
         self.plain.clear();
         put(batch, &mut self.plain);
-        self.plain_block(BlockKind::Profile, &BlockContents::of_profile(batch))
+        self.write_plain(BlockKind::Profile, &BlockContents::of_profile(batch))
     }
 
     /// Writes a thread's summary: after all of its records.
     ///
-    /// Errors: as those of [`LogWriter::profile`].
+    /// Errors: as in [`LogWriter::profile`].
     pub fn summary(&mut self, summary: &ThreadSummary) -> io::Result<()> {
         self.write_waiting()?;
         self.plain.clear();
         put(summary, &mut self.plain);
-        self.plain_block(BlockKind::Summary, &BlockContents::of_profile(&summary.batch))
+        self.write_plain(BlockKind::Summary, &BlockContents::of_profile(&summary.batch))
     }
 
     /// Writes the index of all blocks so far, which ends the log; nothing where there are too many.
     ///
-    /// Errors: those of the sink.
+    /// Errors: the sink's.
     pub fn index(&mut self) -> io::Result<()> {
         self.write_waiting()?;
-        let Some(plain) = self.index.encoded() else { return Ok(()) };
-        let compressor = (plain.len() > SMALL).then_some(&mut self.compressor);
-        let tail = tail(self.bytes);
-        self.bytes += write_block(&mut self.sink, compressor, &mut self.block, BlockKind::Index, plain, &tail)?;
-        Ok(())
+        let mut index = std::mem::take(&mut self.out.index);
+        let Some(plain) = index.encoded() else { return Ok(()) };
+        let tail = tail(self.out.bytes);
+        self.out.write(BlockKind::Index, plain, &tail, SMALL + 1, &BlockContents::default())
     }
 
-    /// Writes samples of one thread that follow `head`; `head.lost` alone where there are none. Those of a call have counts, or none has.
+    /// Writes samples of one thread that follow `head`; only `head.lost` if there are none. Either all samples of a call have counts or none.
     ///
-    /// Errors: those of the sink; InvalidInput where there are more samples than a block may hold (65,536).
+    /// Errors: the sink's; InvalidInput if there are more samples than a block may hold (65,536).
     pub fn samples(&mut self, head: &SampleHead, samples: &[Sample]) -> io::Result<()> {
         if samples.len() > MAX_SAMPLES {
             return Err(too_large("samples"));
@@ -246,97 +226,94 @@ impl<W: Write> LogWriter<W> {
         self.write_waiting()?;
         self.samples.encode(head, samples);
         let (plain, tail) = (self.samples.plain(), self.samples.tail());
-        let compressor = (plain.len() > SMALL).then_some(&mut self.compressor);
-        let bytes = write_block(&mut self.sink, compressor, &mut self.block, BlockKind::Samples, plain, tail)?;
-        self.wrote(BlockKind::Samples, bytes, &BlockContents::of_samples(head, samples));
-        Ok(())
+        self.out.write(BlockKind::Samples, plain, tail, SMALL + 1, &BlockContents::of_samples(head, samples))
     }
 
-    /// Bytes of the log so far, without what a failed write left behind.
+    /// Returns the bytes of the log so far, without the remains of a failed write.
     pub fn bytes(&self) -> u64 {
-        self.bytes
+        self.out.bytes
     }
 
-    /// Bytes of the log up to the end of its last block that is not of records.
+    /// Returns the bytes of the log up to the end of its last block that is not of records.
     pub fn facts_end(&self) -> u64 {
-        self.facts_end
+        self.out.facts_end
     }
 
-    /// The destination of the log.
+    /// Returns the destination of the log.
     pub fn sink_mut(&mut self) -> &mut W {
-        &mut self.sink
+        &mut self.out.sink
     }
 
     /// Returns the destination of the log.
     pub fn into_sink(self) -> W {
-        self.sink
+        self.out.sink
     }
 
-    fn plain_block(&mut self, kind: BlockKind, held: &BlockContents) -> io::Result<()> {
-        // Compressing a single definition would save a few bytes and take ten times as long as writing it.
-        let compressor = (self.plain.len() > SMALL).then_some(&mut self.compressor);
-        let bytes = write_block(&mut self.sink, compressor, &mut self.block, kind, &self.plain, &[])?;
-        self.wrote(kind, bytes, held);
-        Ok(())
+    fn write_plain(&mut self, kind: BlockKind, contents: &BlockContents) -> io::Result<()> {
+        self.out.write(kind, &self.plain, &[], SMALL + 1, contents)
     }
+}
 
-    /// A block was written.
-    fn wrote(&mut self, kind: BlockKind, bytes: u64, held: &BlockContents) {
-        self.index.add(kind as u8, self.bytes, bytes, held);
-        self.bytes += bytes;
+const USUAL_DEFINITION: usize = 1 << 10;
+
+/// Number of bytes up to which a block is not compressed. Compressing a single definition would save a few bytes and take ten times as long as writing it.
+const SMALL: usize = 128;
+
+struct LogBlockWriter<W> {
+    sink: W,
+    bytes: u64,
+    /// End of the last block that is not of records.
+    facts_end: u64,
+    compressor: Compressor,
+    block: Vec<u8>,
+    index: LogIndex,
+}
+
+impl<W: Write> LogBlockWriter<W> {
+    /// Writes one block. It is compressed if it has at least `min_compressed` plain bytes and that makes it smaller.
+    fn write(
+        &mut self,
+        kind: BlockKind,
+        plain: &[u8],
+        tail: &[u8],
+        min_compressed: usize,
+        contents: &BlockContents,
+    ) -> io::Result<()> {
+        // A frame that is larger than what it holds is not used, so the payload is never longer than plain and tail.
+        if plain.len() + tail.len() > MAX_PLAIN {
+            return Err(too_large("block"));
+        }
+        let most = BLOCK_HEAD_BYTES + zstd::zstd_safe::compress_bound(plain.len()) + tail.len();
+        if self.block.len() < most {
+            self.block.resize(most, 0);
+        }
+        let payload = &mut self.block[BLOCK_HEAD_BYTES..];
+        let mut frame = if plain.len() >= min_compressed { self.compressor.compress(plain, payload)? } else { 0 };
+        if frame == 0 || frame >= plain.len() {
+            frame = 0;
+            payload[..plain.len()].copy_from_slice(plain);
+        }
+        let first = if frame == 0 { plain.len() } else { frame };
+        payload[first..first + tail.len()].copy_from_slice(tail);
+        let stored = first + tail.len();
+        let (frame, plain) = (frame as u32, plain.len() as u32);
+        let head = BlockHead { kind: kind as u8, stored: stored as u32, frame, plain, crc: 0 };
+        let head = BlockHead { crc: head.checksum(&payload[..stored]), ..head };
+        self.block[..BLOCK_HEAD_BYTES].copy_from_slice(&head.to_bytes());
+        let bytes = BLOCK_HEAD_BYTES + stored;
+        self.sink.write_all(&self.block[..bytes])?;
+        self.index.add(kind as u8, self.bytes, bytes as u64, contents);
+        self.bytes += bytes as u64;
         if kind != BlockKind::Records {
             self.facts_end = self.bytes;
         }
+        Ok(())
     }
 }
 
-/// Bytes that most definitions fit in.
-const USUAL_DEFINITION: usize = 1 << 10;
-
-/// Blocks of definitions of so many bytes are not compressed.
-const SMALL: usize = 128;
-
-/// Writes one block, compressed if there is a compressor and where that makes it smaller; gives its length in bytes. `block`
-/// is memory for it.
-fn write_block(
-    sink: &mut impl Write,
-    compressor: Option<&mut Compressor>,
-    block: &mut Vec<u8>,
-    kind: BlockKind,
-    plain: &[u8],
-    tail: &[u8],
-) -> io::Result<u64> {
-    // A frame that is larger than what it holds is not used, so the payload is never longer than plain and tail.
-    if plain.len() + tail.len() > MAX_PLAIN {
-        return Err(too_large("block"));
-    }
-    let most = BLOCK_HEAD_BYTES + zstd::zstd_safe::compress_bound(plain.len()) + tail.len();
-    if block.len() < most {
-        block.resize(most, 0);
-    }
-    let payload = &mut block[BLOCK_HEAD_BYTES..];
-    let mut frame = match compressor {
-        Some(compressor) => compressor.compress(plain, payload)?,
-        None => 0,
-    };
-    if frame == 0 || frame >= plain.len() {
-        frame = 0;
-        payload[..plain.len()].copy_from_slice(plain);
-    }
-    let first = if frame == 0 { plain.len() } else { frame };
-    payload[first..first + tail.len()].copy_from_slice(tail);
-    let stored = first + tail.len();
-    let head =
-        BlockHead { kind: kind as u8, stored: stored as u32, frame: frame as u32, plain: plain.len() as u32, crc: 0 };
-    let head = BlockHead { crc: head.checksum(&payload[..stored]), ..head };
-    block[..BLOCK_HEAD_BYTES].copy_from_slice(&head.to_bytes());
-    sink.write_all(&block[..BLOCK_HEAD_BYTES + stored])?;
-    Ok((BLOCK_HEAD_BYTES + stored) as u64)
-}
-
-/// Makes a block of one small definition in `memory`; how many bytes it takes, or `None` where there are not as many.
+/// Makes a block of one small definition in `memory`. Returns its number of bytes, or `None` if they do not fit.
 ///
-/// It allocates nothing and takes no lock, so that it can be called wherever a process ends.
+/// It allocates nothing and takes no lock, so it can be called wherever a process ends.
 pub fn block_of(definition: &Definition, memory: &mut [u8]) -> Option<usize> {
     let (head_bytes, payload) = memory.split_first_chunk_mut::<BLOCK_HEAD_BYTES>()?;
     let (length, rest) = payload.split_first_mut()?;

@@ -1,12 +1,13 @@
 //! The position of a batch of records in a thread's regions.
 
 use bincode::{Decode, Encode};
+use serde::Serialize;
 
 /// Most regions that are open at a time in a thread; the recorder opens no more.
 pub const MAX_OPEN_REGIONS: usize = 128;
 
 /// A region open at some point of a thread's records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, Serialize)]
 pub struct OpenRegion {
     /// Id of the region.
     pub region: u32,
@@ -15,7 +16,7 @@ pub struct OpenRegion {
 }
 
 /// The position of a batch of a thread's records: enough to read it without the batches before it.
-#[derive(Clone, Debug, PartialEq, Eq, Default, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Encode, Decode, Serialize)]
 pub struct BatchHead {
     /// Number of the thread in this log; 0 is the one that called MPI_Init.
     pub thread: u32,

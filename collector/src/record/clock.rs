@@ -14,16 +14,14 @@ use bincode::{Decode, Encode};
 /// A rank's clock.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
 pub struct RankClock {
-    /// An instant from which ticks count, the first of the log.
     origin: ClockPair,
     ns_per_tick: f64,
-    /// First and last, if there are any.
     offsets: Option<(ClockOffset, ClockOffset)>,
     known: bool,
 }
 
 impl RankClock {
-    /// The clock of the rank with `header`. `instants` and `offsets` are all definitions of their kind in its log, in any order.
+    /// Creates the clock of the rank with `header`. `instants` and `offsets` are all definitions of their kind in its log, in any order.
     pub fn new(header: &LogHeader, instants: &[ClockPair], offsets: &[ClockOffset]) -> Self {
         let noted = header.instants.iter().chain(instants).filter(|instant| instant.ticks != 0);
         let first = noted.clone().min_by_key(|instant| instant.ticks).copied();
@@ -46,20 +44,14 @@ impl RankClock {
         }
     }
 
-    /// Nanoseconds on the common clock at `ticks` of the rank's clock.
+    /// Returns nanoseconds on the common clock at `ticks` of the rank's clock.
     pub fn nanoseconds(&self, ticks: u64) -> i64 {
         let since = ticks.wrapping_sub(self.origin.ticks) as i64;
         let own = (self.origin.monotonic_ns as i64).saturating_add(self.ns(since));
         own.saturating_sub(self.offset_ns(ticks))
     }
 
-    /// Seconds on the common clock at `ticks` of the rank's clock. Exact to a nanosecond up to 97 days after rank 0's host
-    /// was started; use [`RankClock::nanoseconds`] for differences beyond.
-    pub fn seconds(&self, ticks: u64) -> f64 {
-        self.nanoseconds(ticks) as f64 / 1e9
-    }
-
-    /// The first tick at or after `ns` nanoseconds on the common clock: the inverse of [`RankClock::nanoseconds`].
+    /// Returns the first tick at or after `ns` nanoseconds on the common clock: the inverse of [`RankClock::nanoseconds`].
     pub fn first_tick_at(&self, ns: i64) -> u64 {
         // Ticks beyond this range from the origin have no time of their own.
         let (mut low, mut high) =
@@ -71,9 +63,9 @@ impl RankClock {
         low
     }
 
-    /// Seconds of the common clock that a tick lasts between the first and the last offset; a nanosecond where that is not known.
+    /// Returns the length of a tick in seconds of the common clock between the first and the last offset, or a nanosecond if it is not known.
     ///
-    /// What a rank did and its window are then as long by one clock: at a drift of 10 µs a second its own seconds are not those of others.
+    /// Lengths of calls and of the window then agree with times on the common clock, although clocks drift by up to 10 µs a second.
     pub fn tick_s(&self) -> f64 {
         let drift = self.offsets.map_or(0.0, |(first, last)| {
             let ns = last.offset_ns.saturating_sub(first.offset_ns);
@@ -89,7 +81,7 @@ impl RankClock {
         self.known
     }
 
-    /// `ticks` in nanoseconds. Ticks of the whole nanoseconds a tick lasts are multiplied exactly.
+    /// Converts `ticks` to nanoseconds, without rounding if a tick is a nanosecond.
     fn ns(&self, ticks: i64) -> i64 {
         if self.ns_per_tick == 1.0 { ticks } else { rounded(ticks as f64 * self.ns_per_tick) }
     }
@@ -114,7 +106,7 @@ fn rounded(value: f64) -> i64 {
     whole.saturating_add(i64::from(rest >= 0.5)).saturating_sub(i64::from(rest <= -0.5))
 }
 
-/// Nanoseconds that a tick lasts, from two instants; `None` where they are the same or make no sense.
+/// Returns the nanoseconds of a tick by two instants, or `None` if these are the same or make no sense.
 fn rate(first: ClockPair, last: ClockPair) -> Option<f64> {
     let ticks = last.ticks.checked_sub(first.ticks).filter(|&ticks| ticks > 0)?;
     let ns = last.monotonic_ns.checked_sub(first.monotonic_ns).filter(|&ns| ns > 0)?;
@@ -124,7 +116,6 @@ fn rate(first: ClockPair, last: ClockPair) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example_header;
 
     fn instant(ticks: u64, monotonic_ns: u64) -> ClockPair {
         ClockPair { ticks, monotonic_ns }
@@ -136,7 +127,11 @@ mod tests {
 
     fn tsc(rank: u32) -> LogHeader {
         let instants = [instant(3_000, 10_000), instant(6_000, 11_000)];
-        LogHeader { clock: ClockSource::Tsc, instants, ..example_header::header(rank, 2) }
+        LogHeader { rank, n_ranks: 2, clock: ClockSource::Tsc, instants, ..LogHeader::default() }
+    }
+
+    fn monotonic() -> LogHeader {
+        LogHeader { rank: 1, n_ranks: 2, clock: ClockSource::Monotonic, ..LogHeader::default() }
     }
 
     #[test]
@@ -148,7 +143,6 @@ mod tests {
         assert_eq!(clock.nanoseconds(9_000), 12_400);
         assert_eq!(clock.nanoseconds(4_000), 10_400);
         assert_eq!(clock.nanoseconds(2_000), 9_600, "before the first instant");
-        assert_eq!(clock.seconds(9_000), 12_400e-9);
         assert!(clock.is_calibrated());
     }
 
@@ -186,8 +180,7 @@ mod tests {
 
     #[test]
     fn the_system_clock_needs_no_instants() {
-        let header = LogHeader { instants: [instant(0, 0); 2], ..example_header::header(1, 2) };
-        let clock = RankClock::new(&header, &[], &[offset(50, -7)]);
+        let clock = RankClock::new(&monotonic(), &[], &[offset(50, -7)]);
         assert_eq!(clock.nanoseconds(1_000), 1_007);
         assert_eq!(clock.tick_s(), 1e-9);
         assert!(clock.is_calibrated());
@@ -200,8 +193,7 @@ mod tests {
         assert_eq!(counter.first_tick_at(10_000), 2_999);
         assert_eq!(counter.first_tick_at(10_400), 3_999);
         let drifting = RankClock::new(&tsc(1), &[], &[offset(9_000, 800), offset(3_000, 500)]);
-        let system =
-            RankClock::new(&LogHeader { instants: [instant(0, 0); 2], ..example_header::header(1, 2) }, &[], &[]);
+        let system = RankClock::new(&monotonic(), &[], &[]);
         for clock in [counter, drifting, system] {
             for ns in [9_000, 9_999, 10_000, 10_123, 11_500, 12_399, 20_000] {
                 let tick = clock.first_tick_at(ns);
@@ -226,7 +218,7 @@ mod tests {
         let header = LogHeader { instants: [instant(u64::MAX, 0), instant(1, u64::MAX)], ..tsc(1) };
         let clock = RankClock::new(&header, &[], &[offset(0, i64::MIN), offset(u64::MAX, i64::MAX)]);
         for ticks in [0, 1, u64::MAX / 2, u64::MAX] {
-            let _ = clock.seconds(ticks);
+            let _ = clock.nanoseconds(ticks);
         }
     }
 }

@@ -7,15 +7,22 @@ use bincode::de::Decoder;
 use bincode::enc::Encoder;
 use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
+use serde::{Serialize, Serializer};
 
 use crate::off_core::{OffCoreTimes, ThreadUsage};
 use crate::parallel::{MutexSums, ParallelSums, TeamPlacement};
 use crate::poll_gaps::ProfileGaps;
-use crate::record::NONE;
-use crate::sample::{SampleCaller, SamplePlaces, SampledThread, SamplingSetup, ThreadPool, if_more};
+use crate::record::{FIXED, NONE};
+use crate::sample::{SamplePlaces, SampledThread, SamplingSetup, ThreadPool};
+
+/// Writes a number that has no meaning but to be equal or different, and that a JSON reader would round.
+pub(crate) fn serialize_hex<S: Serializer>(number: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&format_args!("{number:016x}"))
+}
 
 /// A definition in a log.
-#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Encode, Decode, Serialize)]
+#[serde(tag = "definition", content = "value", rename_all = "snake_case")]
 pub enum Definition {
     /// A loaded program or shared object.
     Module(Module),
@@ -71,8 +78,9 @@ pub enum Definition {
     TeamPlacement(TeamPlacement),
     /// The long gaps between polls in the profile that follows.
     ProfileGaps(ProfileGaps),
-    /// A call on the way to where samples were taken.
-    SampleCaller(SampleCaller),
+    /// A call on the way to where samples were taken. Its `parent` is another one, defined before it. These are apart from the paths to calls of MPI,
+    /// so that results based on those do not depend on where samples happen to hit.
+    SampleCaller(CallSite),
     /// Waits for a mutex in a parallel region so far.
     MutexSums(MutexSums),
     /// Threads that the process has started with one routine so far.
@@ -84,7 +92,8 @@ pub enum Definition {
 }
 
 /// A point in the life of a process, besides those that limit the analysed window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Encode, Decode, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum LifetimePoint {
     /// The system started the process.
     Started,
@@ -98,21 +107,8 @@ pub enum LifetimePoint {
     Killed,
 }
 
-impl LifetimePoint {
-    /// Returns the name in the dump.
-    pub fn name(self) -> &'static str {
-        match self {
-            LifetimePoint::Started => "started",
-            LifetimePoint::LeftInit => "left_init",
-            LifetimePoint::LeftFinalize => "left_finalize",
-            LifetimePoint::Ended => "ended",
-            LifetimePoint::Killed => "killed",
-        }
-    }
-}
-
 /// A loaded program or shared object.
-#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Encode, Decode, Serialize)]
 pub struct Module {
     /// Dense id.
     pub id: u32,
@@ -128,7 +124,7 @@ pub struct Module {
 
 /// A place from which a function is called, and how the program got there: a node of the tree of call paths. Those that records refer to
 /// call MPI.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CallSite {
     /// Dense id.
     pub id: u32,
@@ -138,8 +134,7 @@ pub struct CallSite {
     pub offset: u64,
     /// Id of the site from which the function around this one was called; [`crate::record::NONE`]: it is the outermost known.
     pub parent: u32,
-    /// True if an outermost one was called from somewhere that is not known: its code does not say how to find it, or only so many callers
-    /// were asked for.
+    /// True if the caller of an outermost site is not known, because its code does not say how to find it or the number of callers is limited.
     pub cut: bool,
     /// The interpreted function that it is in, or [`crate::record::NONE`]: then it is machine code that calls. With a function there is no module.
     pub function: u32,
@@ -148,7 +143,7 @@ pub struct CallSite {
 }
 
 /// A function of a program in an interpreted language, as the interpreter names it.
-#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Encode, Decode, Serialize)]
 pub struct InterpretedFunction {
     /// Dense id.
     pub id: u32,
@@ -159,7 +154,7 @@ pub struct InterpretedFunction {
 }
 
 impl CallSite {
-    /// A site of which no callers are known.
+    /// Creates a site without known callers.
     pub fn alone(id: u32, module: u32, offset: u64) -> Self {
         CallSite { id, module, offset, parent: NONE, cut: true, function: NONE, column: NONE }
     }
@@ -178,15 +173,25 @@ impl<Context> Decode<Context> for CallSite {
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
         let site = CallSite::alone(u32::decode(decoder)?, u32::decode(decoder)?, u64::decode(decoder)?);
         let site = CallSite { parent: u32::decode(decoder)?, cut: bool::decode(decoder)?, ..site };
-        // Where it is in no function of an interpreted program it ends here.
-        let Some(function) = if_more(u32::decode(decoder))? else { return Ok(site) };
-        Ok(CallSite { function, column: u32::decode(decoder)?, ..site })
+        // Machine code ends here, and so does, after its function, a caller of samples in older logs.
+        let function = decode_if_more(decoder)?.unwrap_or(NONE);
+        Ok(CallSite { function, column: decode_if_more(decoder)?.unwrap_or(NONE), ..site })
     }
 }
 bincode::impl_borrow_decode!(CallSite);
 
+/// Decodes a value, or returns `None` if the definition ends before it.
+fn decode_if_more<T: Decode<D::Context>, D: Decoder>(decoder: &mut D) -> Result<Option<T>, DecodeError> {
+    match T::decode(decoder) {
+        Ok(value) => Ok(Some(value)),
+        Err(DecodeError::UnexpectedEnd { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// The kind of a region's time, for the overheads of docs/metrics.md §3.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RegionKind {
     /// Useful work, the default.
     #[default]
@@ -198,10 +203,10 @@ pub enum RegionKind {
 }
 
 impl RegionKind {
-    /// The kinds, in the order of their numbers.
+    /// Kinds, in the order of their numbers.
     pub const ALL: [RegionKind; 3] = [RegionKind::Useful, RegionKind::Control, RegionKind::Serial];
 
-    /// The name in JSON and in studies.
+    /// Returns the name in JSON and in studies.
     pub fn name(self) -> &'static str {
         match self {
             RegionKind::Useful => "useful",
@@ -212,7 +217,7 @@ impl RegionKind {
 }
 
 /// A region: a path of nested phases.
-#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Encode, Decode, Serialize)]
 pub struct Region {
     /// Dense id. 0 is the whole program, "main", which is always open and never marked.
     pub id: u32,
@@ -227,11 +232,12 @@ pub struct Region {
 }
 
 /// A communicator.
-#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Encode, Decode, Serialize)]
 pub struct Communicator {
     /// Dense id. 0 is MPI_COMM_WORLD, 1 is MPI_COMM_SELF.
     pub id: u32,
     /// Number that is the same on every member and, but for chance of 2⁻⁶⁴, on no other communicator of the run.
+    #[serde(serialize_with = "serialize_hex")]
     pub uid: u64,
     /// Id of the communicator it was made from, or [`crate::record::NONE`].
     pub parent: u32,
@@ -245,7 +251,7 @@ pub struct Communicator {
 
 /// The ranks that exchange data with this rank in the neighbourhood collectives of a communicator (MPI-4.1 §8.6): world ranks, in the order
 /// of the arguments of these calls, without those beyond the edge of a grid. A rank may be there more than once.
-#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Encode, Decode, Serialize)]
 pub struct NeighbourRanks {
     /// Id of the communicator.
     pub comm: u32,
@@ -256,7 +262,7 @@ pub struct NeighbourRanks {
 }
 
 /// A group of ranks: those that a call synchronises with (MPI-4.1 §12.5.2).
-#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Encode, Decode, Serialize)]
 pub struct RankGroup {
     /// Dense id.
     pub id: u32,
@@ -265,11 +271,12 @@ pub struct RankGroup {
 }
 
 /// World ranks in order, as runs of (first, step, how many).
-#[derive(Clone, Debug, PartialEq, Eq, Default, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Encode, Decode, Serialize)]
 pub struct RankList(pub Vec<(u32, i32, u32)>);
 
 /// The kind of an [`MpiObject`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ObjectKind {
     /// An RMA window.
     Window,
@@ -278,7 +285,7 @@ pub enum ObjectKind {
 }
 
 /// An RMA window or a file.
-#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Encode, Decode, Serialize)]
 pub struct MpiObject {
     /// Kind of the object.
     pub kind: ObjectKind,
@@ -291,7 +298,7 @@ pub struct MpiObject {
 }
 
 /// A reading of two clocks at the same instant; the first and the last of a log give the length of a tick.
-#[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode, Serialize)]
 pub struct ClockPair {
     /// Ticks of the rank's clock.
     pub ticks: u64,
@@ -300,7 +307,7 @@ pub struct ClockPair {
 }
 
 /// The rank's clock against rank 0's, measured once.
-#[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Encode, Decode, Serialize)]
 pub struct ClockOffset {
     /// Ticks of this rank's clock.
     pub ticks: u64,
@@ -314,7 +321,7 @@ pub struct ClockOffset {
 pub const USAGE_WORDS: usize = 11;
 
 /// Resources that the process had used by an instant (getrusage, /proc).
-#[derive(Clone, Copy, Debug, PartialEq, Default, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Default, Encode, Decode, Serialize)]
 pub struct ResourceUsage {
     /// Time, in ticks.
     pub ticks: u64,
@@ -334,47 +341,30 @@ pub struct ResourceUsage {
     pub thread_delayed_ns: u64,
     /// Most memory that it ever had resident, in bytes.
     pub max_resident: u64,
-    /// Bytes that it read from storage: not those that were in memory still, nor those of a file system in memory.
+    /// Bytes that it read from storage, without reads from the page cache or from a file system in memory.
     pub read_bytes: u64,
     /// Bytes that it wrote for storage, its log among them.
     pub written_bytes: u64,
 }
 
 impl ResourceUsage {
-    /// The fields in their order, as a ring's head holds them.
-    pub fn to_words(mut self) -> [u64; USAGE_WORDS] {
-        self.words_mut().map(|word| *word)
+    /// Returns the fields in their order, as a ring's head holds them.
+    pub fn to_bytes(self) -> [u8; size_of::<[u64; USAGE_WORDS]>()] {
+        let mut bytes = [0; size_of::<[u64; USAGE_WORDS]>()];
+        // It has room for all fields.
+        let _ = bincode::encode_into_slice(self, &mut bytes, FIXED);
+        bytes
     }
 
-    /// The usage of these fields.
-    pub fn from_words(words: [u64; USAGE_WORDS]) -> Self {
-        let mut usage = ResourceUsage::default();
-        for (field, word) in usage.words_mut().into_iter().zip(words) {
-            *field = word;
-        }
-        usage
-    }
-
-    /// Lists the fields in their order.
-    fn words_mut(&mut self) -> [&mut u64; USAGE_WORDS] {
-        [
-            &mut self.ticks,
-            &mut self.user_ns,
-            &mut self.system_ns,
-            &mut self.thread_ns,
-            &mut self.voluntary_switches,
-            &mut self.involuntary_switches,
-            &mut self.thread_involuntary_switches,
-            &mut self.thread_delayed_ns,
-            &mut self.max_resident,
-            &mut self.read_bytes,
-            &mut self.written_bytes,
-        ]
+    /// Returns the usage that a ring's head holds from the first of `bytes` on.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        bincode::decode_from_slice(bytes, FIXED).ok().map(|(usage, _)| usage)
     }
 }
 
 /// Why a log ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum EndReason {
     /// MPI_Finalize.
     Finalize,
@@ -385,7 +375,7 @@ pub enum EndReason {
 }
 
 impl RankList {
-    /// The list as runs; the shortest form when ranks follow regular steps, as they mostly do.
+    /// Makes a list of runs, which is short if ranks follow regular steps.
     pub fn from_ranks(ranks: impl IntoIterator<Item = u32>) -> Self {
         let mut runs: Vec<(u32, i32, u32)> = Vec::new();
         for rank in ranks {
@@ -406,17 +396,17 @@ impl RankList {
         RankList(runs)
     }
 
-    /// The number of its ranks.
+    /// Returns the number of ranks.
     pub fn len(&self) -> u64 {
         self.0.iter().map(|&(_, _, count)| u64::from(count)).sum()
     }
 
-    /// True if it has no rank.
+    /// Returns whether there is no rank.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The world rank of `rank` in this group, or `None` outside of it.
+    /// Returns the world rank of `rank` in this group, or `None` if the group is smaller.
     pub fn get(&self, rank: u32) -> Option<u32> {
         let mut left = rank;
         for &(first, step, count) in &self.0 {
@@ -428,8 +418,7 @@ impl RankList {
         None
     }
 
-    /// The first place at which the list holds this world rank: its rank in the group. However many entries the list claims to have, only its
-    /// runs are looked at.
+    /// Returns the rank in the group of a world rank: its first index in the list. The effort depends on the number of runs alone.
     pub fn position(&self, world: u32) -> Option<u64> {
         let mut before = 0;
         for &(first, step, count) in &self.0 {
@@ -456,7 +445,7 @@ impl RankList {
 }
 
 impl Communicator {
-    /// World rank of `peer`, a rank in this communicator (in the remote group of an inter-communicator); `None` outside of it.
+    /// Returns the world rank of `peer`, a rank in this communicator (in the remote group of an inter-communicator), or `None` outside of it.
     pub fn world_rank(&self, peer: i32) -> Option<u32> {
         let group = if self.remote.is_empty() { &self.group } else { &self.remote };
         group.get(u32::try_from(peer).ok()?)

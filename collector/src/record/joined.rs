@@ -9,7 +9,7 @@
 //! | `peer`, `tag` | in `request`, `count` | in `peer`, `tag` |
 //! | `sent`, `received` | 0, in `received` | in `sent`, `received` |
 //! | `request` | none | in `request` |
-//! | `comm`, activity | those of the call | the same |
+//! | `comm`, activity | as in the call | as in the call |
 //! | other flags | any-source, any-tag of the record; nothing, where the peer is negative without being any source | all of the record |
 //!
 //! The call has the other fields of the record, and of its flags those that no part has.
@@ -22,29 +22,29 @@ pub const JOINED: u16 = 1 << 15;
 /// Mark of a joined part that is a completed request; else the part is a received message.
 pub const JOINED_COMPLETED: u16 = JOINED | 1 << 14;
 
-/// The flags of a message received that are in the record of its call.
+/// Flags of a received message that are in the record of its call.
 const OF_RECEIVED: u16 = CallFlags::ANY_SOURCE.0 | CallFlags::ANY_TAG.0;
-/// Bits for a completed request.
+/// Flags of a completed request that are in the record of its call.
 const OF_COMPLETED: u16 = OF_RECEIVED
     | CallFlags::CANCELLED.0
     | CallFlags::PERSISTENT.0
     | CallFlags::NOTHING.0
     | CallFlags::UNKNOWN_REQUEST.0;
 
-/// Returns whether the flags of a call that completed requests leave room for those of a request.
+/// Returns whether the flags of a call that completed requests leave room for the flags of a request.
 #[inline(always)]
 pub fn can_join_completed(call: CallFlags) -> bool {
     call.0 & OF_COMPLETED == 0
 }
 
 impl Record {
-    /// The number of records that it stands for.
+    /// Returns the number of records that it stands for.
     #[inline(always)]
     pub fn joined_operations(&self) -> usize {
         1 + usize::from(self.operation >> 15)
     }
 
-    /// The call and its part, where the record is both.
+    /// Returns the call and its part, if the record is both.
     pub fn apart(&self) -> Option<(Record, Record)> {
         let joined = self.operation & JOINED_COMPLETED;
         let (mut call, mut part) = (*self, Record { begin: self.end, count: 0, ..*self });
@@ -74,17 +74,17 @@ impl Record {
     }
 }
 
-/// The number of records that `records` stand for.
+/// Returns the number of records that `records` stand for.
 pub fn count(records: &[Record]) -> usize {
     records.iter().map(Record::joined_operations).sum()
 }
 
-/// Takes all apart that are joined, in place.
+/// Takes apart all joined records, in place.
 pub fn take_apart(records: &mut Vec<Record>) {
     let (mut from, mut to) = (records.len(), count(records));
     let Some(last) = records.last() else { return };
     records.resize(to, *last);
-    // From the end on, so that each is moved once, to where none is needed any more.
+    // From the end on, so that each record is moved once, over records that were moved already.
     while from < to {
         from -= 1;
         match records[from].apart() {

@@ -1,31 +1,37 @@
 //! The facts of a rank that are known when its log is opened.
 
 use bincode::{Decode, Encode};
+use serde::Serialize;
 
-use crate::definition::{ClockPair, RankList};
+use crate::definition::{ClockPair, RankList, serialize_hex};
 
 /// The clock of a rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ClockSource {
     /// The processor's invariant time stamp counter.
+    #[default]
     Tsc,
     /// CLOCK_MONOTONIC, in nanoseconds.
     Monotonic,
 }
 
 /// The detail in which calls are recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RecordingMode {
     /// Every record.
+    #[default]
     Events,
     /// The phase profile only.
     Profile,
 }
 
 /// The head of a rank's log: facts known when it is opened.
-#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode, Serialize)]
 pub struct LogHeader {
     /// Number that is the same in all logs of a run, and different in each run.
+    #[serde(serialize_with = "serialize_hex")]
     pub run_id: u64,
     /// Rank in MPI_COMM_WORLD.
     pub rank: u32,

@@ -21,8 +21,14 @@ pub mod semantics;
 pub mod starter;
 pub mod states;
 
+use bincode::Decode;
+use bincode::config::{Configuration, Fixint, LittleEndian};
+
 use crate::operation::Operation;
 use crate::states::{Activity, CoreState};
+
+/// The encoding of fields at fixed offsets: little-endian integers of their full size, without gaps.
+pub(crate) const FIXED: Configuration<LittleEndian, Fixint> = bincode::config::standard().with_fixed_int_encoding();
 
 /// "No iteration", "no request", "no communicator": the absent value of every 32-bit id.
 pub const NONE: u32 = u32::MAX;
@@ -39,7 +45,7 @@ pub const NO_PEER: i32 = i32::MIN;
 /// | sends | destination in `comm`, tag | bytes, 0 | id of the request started, or NONE | 0 |
 /// | receives | source in `comm`, tag: what was asked until it arrived, then what arrived | 0, bytes (what arrived once it did) | as above | 0 |
 /// | Sendrecv | destination, send tag | bytes sent, 0; the receive follows as a [`Operation::Received`] part | NONE | 0 |
-/// | completions of one request | those of the request completed | bytes of the request completed | id of the request | calls folded into this record beyond the first |
+/// | completions of one request | as in the request completed | bytes of the request completed | id of the request | calls folded into this record beyond the first |
 /// | polls that found nothing ([`CallFlags::NOTHING`]), `count` > 0 | as above | ticks within the polls folded into this record; their gaps, see [`PollGaps`] | as above | polls folded into this record beyond the first |
 /// | completions of many | NO_PEER | 0; the requests completed follow as [`Operation::Completed`] parts | NONE | number of requests completed |
 /// | completions without an active request ([`CallFlags::INACTIVE`]) | NO_PEER | 0; no parts follow | NONE | calls folded into this record beyond the first |
@@ -58,7 +64,7 @@ pub const NO_PEER: i32 = i32::MIN;
 /// | [`Operation::ParallelThread`] | –; tag: number of the thread | 0: ticks until it enters the region, ticks from then until it leaves it; 1: ticks of work, of its own waits for mutexes, turns and tasks; 2: ticks in MPI, 0 | NONE | which of these |
 /// | [`Operation::ParallelEnd`] | –; tag: number of the first of the threads that work longest | ticks of work of all threads, of that thread | NONE | threads of the team |
 #[repr(C, align(64))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Decode)]
 pub struct Record {
     /// Start of the call, in ticks of the rank's clock; 0 marks an unused slot of a ring. Stored last at the start of a call, so that a
     /// slot whose `begin` is set holds a whole record whenever the process dies.
@@ -105,13 +111,13 @@ impl PollGaps {
         PollGaps(medium << Self::BITS | longest)
     }
 
-    /// Ticks of the longest gap.
+    /// Returns the ticks of the longest gap.
     #[inline(always)]
     pub fn longest(self) -> u64 {
         self.0 & ((1 << Self::BITS) - 1)
     }
 
-    /// Ticks of the gaps that are not short, together.
+    /// Returns the ticks of all gaps that are not short.
     #[inline(always)]
     pub fn medium(self) -> u64 {
         self.0 >> Self::BITS
@@ -121,7 +127,7 @@ impl PollGaps {
 const _: () = assert!(size_of::<Record>() == 64);
 
 impl Record {
-    /// A record of `operation` at `begin`, everything else absent; the start of every record that is made by hand.
+    /// Creates a record of `operation` at `begin`, with everything else absent.
     pub fn new(operation: Operation, begin: u64) -> Self {
         Record {
             begin,
@@ -150,12 +156,12 @@ impl Record {
         CoreState::from_number(number)
     }
 
-    /// The operation, or `None` for a number that this version does not know.
+    /// Returns the operation, or `None` for a number that this version does not know.
     pub fn operation(&self) -> Option<Operation> {
         Operation::from_number(self.operation)
     }
 
-    /// The activity to which the call's time belongs. For completions it is that of the request completed.
+    /// Returns the activity to which the call's time belongs. A completion has the activity of the completed request.
     pub fn activity(&self) -> Activity {
         self.flags.activity()
     }
@@ -182,14 +188,14 @@ impl Record {
 }
 
 /// Facts about a call, one bit each, and its activity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Decode)]
 #[repr(transparent)]
 pub struct CallFlags(pub u16);
 
 impl CallFlags {
     /// The source was MPI_ANY_SOURCE; `peer` is who sent what arrived.
     pub const ANY_SOURCE: CallFlags = CallFlags(1 << 3);
-    /// The tag was MPI_ANY_TAG; `tag` is that of what arrived.
+    /// The tag was MPI_ANY_TAG; `tag` is the tag that arrived.
     pub const ANY_TAG: CallFlags = CallFlags(1 << 4);
     /// MPI returned an error to the program.
     pub const FAILED: CallFlags = CallFlags(1 << 5);
@@ -231,19 +237,19 @@ impl CallFlags {
         (Self::INACTIVE, "inactive"),
     ];
 
-    /// The flags of a call that has only an activity.
+    /// Returns the flags of a call that has only an activity.
     #[inline(always)]
     pub const fn from_activity(activity: Activity) -> Self {
         CallFlags(activity as u16)
     }
 
-    /// The activity in the lowest three bits.
+    /// Returns the activity, which is in the lowest three bits.
     #[inline(always)]
     pub fn activity(self) -> Activity {
         Activity::from_bits(self.0)
     }
 
-    /// The number of the activity.
+    /// Returns the number of the activity.
     #[inline(always)]
     pub const fn activity_number(self) -> u16 {
         self.0 & Activity::MASK
@@ -255,7 +261,7 @@ impl CallFlags {
         self.with_activity_number(activity as u16)
     }
 
-    /// Replaces the activity by that of a number.
+    /// Replaces the activity by its number.
     #[inline(always)]
     pub const fn with_activity_number(self, number: u16) -> Self {
         CallFlags(self.0 & !Activity::MASK | number)

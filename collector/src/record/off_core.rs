@@ -9,12 +9,13 @@
 //! A thread that is off its core makes no call, so that an interval lies in one computation, or in one call, as a whole.
 
 use bincode::{Decode, Encode};
+use serde::Serialize;
 
 use crate::sample::{Place, PlaceRun, SamplePlaces};
 use crate::states::CoreState;
 
 /// The intervals of a rank's first thread that were read at one time.
-#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode, Serialize)]
 pub struct OffCoreTimes {
     /// Ticks from which on the intervals are known.
     pub begin: u64,
@@ -29,7 +30,7 @@ pub struct OffCoreTimes {
 }
 
 /// An interval off the core.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, Serialize)]
 pub struct OffCoreInterval {
     /// Ticks since the end of the interval before; of the first one, since [`OffCoreTimes::begin`].
     pub since: u64,
@@ -96,7 +97,7 @@ impl OffCoreTimes {
 }
 
 /// The kernel's work for the rank's first thread by an instant (getrusage(2) of the thread).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode, Serialize)]
 pub struct ThreadUsage {
     /// CPU time in the kernel.
     pub system_ns: u64,

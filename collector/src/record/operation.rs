@@ -2,9 +2,9 @@
 //!
 //! A row states all columns, so none can be forgotten: what they mean is in [`crate::semantics`].
 
-use crate::semantics::{
-    CollectiveScope, CommunicationPattern, CompletionEffect, EpochStep, OperationSemantics, SendMode, SynchronisesWith,
-};
+// The arguments in the table's cells.
+use crate::semantics::{CollectiveScope::*, CommunicationPattern::*, EpochStep::*, SendMode::*};
+use crate::semantics::{CompletionEffect, OperationSemantics, SynchronisesWith};
 use crate::states::Activity;
 
 /// A cell of the table as a value; a dash stands for the column's nothing.
@@ -12,26 +12,8 @@ macro_rules! cell {
     (OperationSemantics, -) => {
         OperationSemantics::Nothing
     };
-    (OperationSemantics, $does:ident) => {
-        OperationSemantics::$does
-    };
-    (OperationSemantics, Epoch($step:ident)) => {
-        OperationSemantics::Epoch(EpochStep::$step)
-    };
-    (OperationSemantics, Send($mode:ident)) => {
-        OperationSemantics::Send(SendMode::$mode)
-    };
-    (OperationSemantics, StartSend($mode:ident)) => {
-        OperationSemantics::StartSend(SendMode::$mode)
-    };
-    (OperationSemantics, PrepareSend($mode:ident)) => {
-        OperationSemantics::PrepareSend(SendMode::$mode)
-    };
-    (OperationSemantics, $does:ident($pattern:ident)) => {
-        OperationSemantics::$does(CommunicationPattern::$pattern)
-    };
-    (OperationSemantics, $does:ident($pattern:ident, $on:ident)) => {
-        OperationSemantics::$does(CommunicationPattern::$pattern, CollectiveScope::$on)
+    (OperationSemantics, $does:ident $(($($of:ident),*))?) => {
+        OperationSemantics::$does $(($($of),*))?
     };
     (SynchronisesWith, -) => {
         SynchronisesWith::Nobody
@@ -68,7 +50,7 @@ macro_rules! operations {
             /// The operations, in the order of the table.
             pub const ALL: &[Operation] = &[$(Operation::$name,)*];
 
-            /// The operation of a number in a log, or `None` for one that this version does not know.
+            /// Returns the operation of a number in a log, or `None` for one that this version does not know.
             #[inline]
             pub fn from_number(number: u16) -> Option<Operation> {
                 static BY_NUMBER: [Option<Operation>; Operation::NUMBERS] = {
@@ -79,12 +61,12 @@ macro_rules! operations {
                 BY_NUMBER.get(usize::from(number)).copied().flatten()
             }
 
-            /// The name: an MPI function's without `MPI_`, or the marker's.
+            /// Returns the name: of an MPI function without `MPI_`, or of a marker.
             pub fn name(self) -> &'static str {
                 match self { $(Operation::$name => stringify!($name),)* }
             }
 
-            /// The activity to which a call's time belongs; completions take that of the request completed.
+            /// Returns the activity to which a call's time belongs. A completion has the activity of the completed request.
             #[inline]
             pub const fn activity(self) -> Activity {
                 match self { $(Operation::$name => Activity::$activity,)* }
@@ -442,14 +424,14 @@ impl Operation {
     pub const NUMBERS: usize = 1024;
     const END: u16 = Self::NUMBERS as u16;
 
-    /// Returns whether a number is that of a part of the call before it: no call of its own, without time of its own.
+    /// Returns whether a number stands for a part of the call before it, which has no time of its own.
     pub const fn is_part(number: u16) -> bool {
         number == Operation::Completed as u16
             || number == Operation::Received as u16
             || number == Operation::Started as u16
     }
 
-    /// The meaning to other ranks of the operation with a number in a log.
+    /// Returns the meaning to other ranks of the operation with a number in a log.
     #[inline]
     pub const fn semantics(number: u16) -> OperationSemantics {
         if number < Operation::END { COLUMNS.semantics[number as usize] } else { OperationSemantics::Nothing }
@@ -461,7 +443,7 @@ impl Operation {
         if number < Operation::END { COLUMNS.synchronises[number as usize] } else { SynchronisesWith::Nobody }
     }
 
-    /// The requests of earlier calls that it completes or tests. Their bytes were counted when they started.
+    /// Returns the requests of earlier calls that it completes or tests. Their bytes were counted when they started.
     #[inline]
     pub const fn completes(number: u16) -> CompletionEffect {
         if number < Operation::END { COLUMNS.completes[number as usize] } else { CompletionEffect::Nothing }
@@ -507,7 +489,6 @@ impl Operation {
     }
 }
 
-/// Returns whether a number is that of one of `operations`.
 const fn is_among(number: u16, operations: &[Operation]) -> bool {
     let mut i = 0;
     while i < operations.len() {
@@ -547,7 +528,6 @@ mod tests {
 
     #[test]
     fn an_operation_has_the_pattern_of_its_name_in_every_stage() {
-        use CommunicationPattern::{AllToAll, AllToOne, Neighbours, OneToAll, Prefix};
         let patterns = [
             (
                 AllToAll,
@@ -570,7 +550,7 @@ mod tests {
                 let expected = match name {
                     name if name.ends_with("_init") => OperationSemantics::PrepareCollective(pattern),
                     name if name.starts_with('I') => OperationSemantics::StartCollective(pattern),
-                    _ => OperationSemantics::Collective(pattern, CollectiveScope::Communicator),
+                    _ => OperationSemantics::Collective(pattern, Communicator),
                 };
                 assert_eq!(Operation::semantics(operation as u16), expected, "{name}");
             }

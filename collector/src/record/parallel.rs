@@ -10,8 +10,9 @@
 //! figure of a report is a sum of them.
 
 use bincode::{Decode, Encode};
+use serde::Serialize;
 
-/// Threads of a team whose own times are kept; those of the others are in the sums alone.
+/// Maximum number of threads of a team whose own times are kept. The times of the others are in the sums alone.
 pub const MAX_MEMBERS: usize = 256;
 
 /// The times of one thread in an instance, in ticks.
@@ -46,7 +47,7 @@ impl MemberTimes {
 }
 
 /// The parts of thread time, in ticks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode, Serialize)]
 pub struct TeamTime {
     /// Work.
     pub useful: u64,
@@ -67,14 +68,14 @@ pub struct TeamTime {
 }
 
 impl TeamTime {
-    /// Adds that of other instances.
+    /// Adds the times of other instances.
     pub fn add(&mut self, other: &TeamTime) {
         for (sum, part) in self.parts_mut().into_iter().zip(other.parts()) {
             *sum = sum.saturating_add(part);
         }
     }
 
-    /// The sum of all parts.
+    /// Returns the sum of all parts.
     pub fn total(&self) -> u64 {
         self.parts().into_iter().fold(0, u64::saturating_add)
     }
@@ -94,9 +95,9 @@ impl TeamTime {
 /// Divides the thread time of an instance, from `begin` to `end`, by what the threads of its team did.
 ///
 /// A thread idles because of imbalance as long as it waits at barriers, and no longer than it works less than the thread that works longest.
-/// What threads wait at barriers beyond that follows from the waits for mutexes, turns and tasks, as far as the longest of these reaches: where
-/// all threads work equally long in a critical section, each waits before or after it, and all of that is the section's. Waiting that is left
-/// is imbalance between barriers: different threads work longest in turn.
+/// Longer waits at barriers follow from the waits for mutexes, turns and tasks, up to the longest of these: if all threads work equally long in a
+/// critical section, each waits before or after it, and the section causes all of that. The remaining waiting is imbalance between barriers:
+/// different threads work longest in turn.
 pub fn account<'a>(begin: u64, end: u64, members: impl Iterator<Item = &'a MemberTimes> + Clone) -> TeamTime {
     let n = members.clone().count() as u64;
     let last = members.clone().map(|one| one.end).max().unwrap_or(begin).clamp(begin, end.max(begin));
@@ -131,7 +132,7 @@ pub fn account<'a>(begin: u64, end: u64, members: impl Iterator<Item = &'a Membe
     time
 }
 
-/// The part of `amount` that belongs to `part` of a `whole`; 0 if the whole is.
+/// Returns the part of `amount` that belongs to `part` of a `whole`, or 0 if the whole is 0.
 fn proportion(amount: u64, part: u64, whole: u64) -> u64 {
     match whole {
         0 => 0,
@@ -140,7 +141,7 @@ fn proportion(amount: u64, part: u64, whole: u64) -> u64 {
 }
 
 /// Sums over all instances for one thread of the teams.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode, Serialize)]
 pub struct MemberSums {
     /// Work.
     pub useful: u64,
@@ -154,7 +155,7 @@ pub struct MemberSums {
 
 /// Sums over the instances of a parallel region that were started from one call site by one thread with one size of team, in ticks. A later
 /// definition of the same id takes the place of an earlier one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode, Serialize)]
 pub struct ParallelSums {
     /// Dense id.
     pub id: u32,
@@ -180,7 +181,8 @@ pub struct ParallelSums {
 }
 
 /// The kind of what threads wait for that another one holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Encode, Decode, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum MutexKind {
     /// A critical section.
     #[default]
@@ -192,7 +194,7 @@ pub enum MutexKind {
 }
 
 /// Waits for one mutex in the instances of a parallel region so far. A later definition of the same id takes the place of an earlier one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode, Serialize)]
 pub struct MutexSums {
     /// Dense id.
     pub id: u32,
@@ -215,7 +217,7 @@ pub struct MutexSums {
 }
 
 /// The cores on which the threads of a team may run, and the user's settings for them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode, Serialize)]
 pub struct TeamPlacement {
     /// Threads of the team.
     pub team: u32,
@@ -231,7 +233,6 @@ pub struct TeamPlacement {
 mod tests {
     use super::*;
 
-    /// A thread that enters at once and leaves at `end`.
     fn until(end: u64) -> MemberTimes {
         MemberTimes { end, ..MemberTimes::default() }
     }

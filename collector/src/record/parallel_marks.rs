@@ -29,32 +29,22 @@ pub struct ParallelInstance {
     pub heavy_thread: u32,
     /// The longest work of a thread.
     pub longest: u64,
-    /// Thread time. Of imbalance, fork and join a log has what is left: [`ParallelInstance::find_rest`].
+    /// Thread time. A log lacks imbalance, fork and join: [`ParallelInstance::find_rest`].
     pub time: TeamTime,
 }
 
-/// Kinds of thread time that have a record of their own.
-#[derive(Clone, Copy)]
-enum MarkedWait {
-    Mpi,
-    Mutex,
-    Ordered,
-    Tasks,
-}
+/// The `tag` of the record of MPI, which also has the time for which other threads are idle because of it.
+const MPI: i32 = 0;
 
-impl MarkedWait {
-    /// The kinds, each at the index that is the record's `tag`.
-    const ALL: [MarkedWait; 4] = [MarkedWait::Mpi, MarkedWait::Mutex, MarkedWait::Ordered, MarkedWait::Tasks];
-
-    /// Returns the time of this kind, which is the record's `sent`; of MPI also its `received`.
-    fn times(self, time: &mut TeamTime) -> (&mut u64, Option<&mut u64>) {
-        match self {
-            MarkedWait::Mpi => (&mut time.mpi, Some(&mut time.idle_for_mpi)),
-            MarkedWait::Mutex => (&mut time.mutex, None),
-            MarkedWait::Ordered => (&mut time.ordered, None),
-            MarkedWait::Tasks => (&mut time.tasks, None),
-        }
-    }
+/// Returns the thread time that has a record of its own with this `tag`.
+fn marked_wait(time: &mut TeamTime, tag: i32) -> Option<&mut u64> {
+    Some(match tag {
+        MPI => &mut time.mpi,
+        1 => &mut time.mutex,
+        2 => &mut time.ordered,
+        3 => &mut time.tasks,
+        _ => return None,
+    })
 }
 
 /// The times of one thread of a team in an instance, in ticks.
@@ -66,7 +56,7 @@ pub struct InstanceThread {
     pub until_entered: u64,
     /// Time from then until it leaves the function.
     pub inside: u64,
-    /// Work. What is left of the time inside are waits at barriers.
+    /// Work. The rest of the time inside is waits at barriers.
     pub useful: u64,
     /// Waits for a mutex, an ordered section or tasks.
     pub waits: u64,
@@ -87,7 +77,7 @@ impl InstanceThread {
         }
     }
 
-    /// Makes its markers in an instance, which come before that of the end.
+    /// Makes its markers in an instance, which come before the marker of the end.
     pub fn records(self, instance: &ParallelInstance) -> impl Iterator<Item = Record> {
         let template = Record { tag: self.number as i32, ..instance.record_at_end(Operation::ParallelThread) };
         let pairs = [(self.until_entered, self.inside), (self.useful, self.waits), (self.mpi, 0)];
@@ -96,7 +86,6 @@ impl InstanceThread {
         records.filter(|record| record.sent | record.received != 0)
     }
 
-    /// Reads one of its markers.
     fn pass(&mut self, record: &Record) {
         match record.count {
             0 => (self.until_entered, self.inside) = (record.sent, record.received),
@@ -115,13 +104,12 @@ impl ParallelInstance {
 
     /// Returns the markers of its end, the last of which ends it.
     pub fn end_records(&self) -> impl Iterator<Item = Record> + '_ {
-        let waits = MarkedWait::ALL.into_iter().filter_map(move |kind| {
-            let mut time = self.time;
-            let (own, for_mpi) = kind.times(&mut time);
-            let (sent, received) = (*own, for_mpi.map_or(0, |idle| *idle));
-            let record = Record { tag: kind as i32, sent, received, ..self.record_at_end(Operation::ParallelWaits) };
-            (sent | received != 0).then_some(record)
+        let waits = (MPI..).map_while(move |tag| {
+            let sent = *marked_wait(&mut { self.time }, tag)?;
+            let received = if tag == MPI { self.time.idle_for_mpi } else { 0 };
+            Some(Record { tag, sent, received, ..self.record_at_end(Operation::ParallelWaits) })
         });
+        let waits = waits.filter(|record| record.sent | record.received != 0);
         let end = Record {
             tag: self.heavy_thread as i32,
             sent: self.time.useful,
@@ -136,13 +124,13 @@ impl ParallelInstance {
         Record { call_site: self.call_site, ..Record::new(operation, self.end) }
     }
 
-    /// The time by which it would be shorter if all threads worked equally long.
+    /// Returns the time by which it would be shorter if all threads worked equally long.
     pub fn excess(&self) -> u64 {
         self.longest.saturating_sub(self.time.useful / u64::from(self.team.max(1)))
     }
 
-    /// Finds imbalance, fork and join: what is left of the thread time. Threads idle because of imbalance no longer than they work less than
-    /// the one that works longest.
+    /// Divides the rest of the thread time into imbalance, fork and join. Threads idle because of imbalance no longer than they work less than the thread
+    /// that works longest.
     fn find_rest(&mut self) {
         let whole = self.end.saturating_sub(self.begin).saturating_mul(self.team.into());
         let left = whole.saturating_sub(self.time.total());
@@ -160,7 +148,7 @@ pub struct OpenInstance {
 }
 
 impl OpenInstance {
-    /// The begin of the open instance, and its call site.
+    /// Returns the begin of the open instance, and its call site.
     pub fn open(&self) -> Option<(u64, u64)> {
         self.instance.map(|open| (open.begin, open.call_site))
     }
@@ -170,7 +158,7 @@ impl OpenInstance {
         &self.threads
     }
 
-    /// Returns the thread of the open instance with this number, if there may be so many. They come in order.
+    /// Returns the thread of the open instance with this number, unless there are too many. Threads come in order.
     fn thread_mut(&mut self, number: u32) -> Option<&mut InstanceThread> {
         if self.threads.last().is_none_or(|last| last.number < number) && self.threads.len() < MAX_MEMBERS {
             self.threads.push(InstanceThread { number, ..InstanceThread::default() });
@@ -189,11 +177,9 @@ impl OpenInstance {
             }
             Some(Operation::ParallelWaits) => {
                 let open = self.instance.as_mut()?;
-                let kind = MarkedWait::ALL.get(usize::try_from(record.tag).ok()?)?;
-                let (own, for_mpi) = kind.times(&mut open.time);
-                *own = record.sent;
-                if let Some(idle) = for_mpi {
-                    *idle = record.received;
+                *marked_wait(&mut open.time, record.tag)? = record.sent;
+                if record.tag == MPI {
+                    open.time.idle_for_mpi = record.received;
                 }
                 None
             }
@@ -220,7 +206,6 @@ impl OpenInstance {
 mod tests {
     use super::*;
 
-    /// Reads the markers of an instance.
     fn read_back(instance: &ParallelInstance) -> Option<ParallelInstance> {
         let mut open = OpenInstance::default();
         let begin = ParallelInstance::begin_record(instance.begin, instance.call_site);

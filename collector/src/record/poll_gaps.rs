@@ -15,6 +15,7 @@
 use std::collections::BTreeMap;
 
 use bincode::{Decode, Encode};
+use serde::Serialize;
 
 /// The use of a thread's long gaps between unsuccessful polls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +41,7 @@ pub struct CpuSample {
 }
 
 /// Sums over a thread's long gaps between unsuccessful polls.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode, Serialize)]
 pub struct GapSums {
     /// Their ticks.
     pub ticks: u64,
@@ -61,11 +62,12 @@ pub struct CpuEvidence {
     pub cpu_ns: Option<u64>,
 }
 
-/// Samples that computing would have had, from which on their absence proves something: by chance there are none in one case of 3,000.
+/// Expected samples of a computing thread from which on their absence proves something: by chance there are none in one case of 3,000.
 const ENOUGH_SAMPLES: f64 = 8.0;
-/// Fraction of the gaps up to which CPU time is that of going to sleep and polling; whoever computes has this part of a core even if three others want it.
+/// Fraction of the gaps up to which CPU time is spent in going to sleep and polling. A thread that computes has this fraction of a core even if three
+/// others want it.
 const ASLEEP: f64 = 0.25;
-/// Fraction of the gaps from which on their success makes them waiting: polls between parts of work succeed now and then, those of a wait in the end.
+/// Fraction of the gaps from which on their success makes them waiting: polls between parts of work succeed now and then, polls of a wait in the end.
 const SUCCEEDED: f64 = 0.75;
 
 impl GapSums {
@@ -93,7 +95,7 @@ impl GapSums {
 }
 
 /// The ticks of long gaps before calls of one kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Encode, Decode, Serialize)]
 pub struct PlacedGaps {
     /// Id of the calls' region.
     pub region: u32,
@@ -110,7 +112,7 @@ pub struct PlacedGaps {
 }
 
 /// The long gaps between polls in a profile.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode, Serialize)]
 pub struct ProfileGaps {
     /// Number of the thread.
     pub thread: u32,
@@ -130,7 +132,6 @@ mod tests {
     /// Ticks are nanoseconds, and there is a sample every 5 ms.
     const SAMPLED: CpuEvidence = CpuEvidence { tick_ns: 1.0, period_ns: Some(5 * MS), cpu_ns: None };
 
-    /// Gaps of 100 ms.
     fn judged(sampled_ms: u64, succeeded_ms: u64, evidence: &CpuEvidence) -> Option<GapUse> {
         let sums = GapSums { ticks: 100 * MS, sampled_ns: sampled_ms * MS, succeeded: succeeded_ms * MS };
         sums.judge(evidence)

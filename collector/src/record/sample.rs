@@ -3,10 +3,8 @@
 //! Samples are taken by CPU time of the thread in user space: a thread that waits for a core or in the system has none. They are independent of
 //! the thread's records, but on the same clock, so that a sample lies in a call, or in the computation between two, by its time.
 
-use bincode::de::Decoder;
-use bincode::enc::Encoder;
-use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
+use serde::Serialize;
 
 use crate::record::NONE;
 use crate::states::Activity;
@@ -21,7 +19,7 @@ pub struct Sample {
     pub ticks: u64,
     /// The instruction that came next.
     pub location: CodeAddress,
-    /// Id of the [`SampleCaller`] from which the function at `location` was called, or [`NONE`] where that is not known.
+    /// Id of the [`crate::Definition::SampleCaller`] from which the function at `location` was called, or [`NONE`] where that is not known.
     pub call_path: u32,
     /// CPU time in user space that it stands for, in nanoseconds: the period of the sampling at that time.
     pub weight_ns: u64,
@@ -34,54 +32,8 @@ pub struct Sample {
 pub struct CodeAddress {
     /// Id of the [`crate::definition::Module`], or [`NONE`] where the address lies in none (generated code).
     pub module: u32,
-    /// Address less the module's base; the address itself where there is no module. It is that of an instruction, not a return address.
+    /// Address of an instruction (not a return address) less the module's base, or the address itself if there is no module.
     pub offset: u64,
-}
-
-/// A call on the way to where samples were taken: a node of the tree of their call chains. These are apart from the paths to calls of MPI, so that
-/// what is found from those does not depend on where samples happen to hit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SampleCaller {
-    /// Dense id.
-    pub id: u32,
-    /// The module, or [`NONE`] where the address lies in none (generated code).
-    pub module: u32,
-    /// Return address less the module's base; the address itself where there is no module; the line where there is a function, 0: none.
-    pub offset: u64,
-    /// Id of the caller from which the function around it was called, which is defined before it; [`NONE`]: it is the outermost known.
-    pub parent: u32,
-    /// True if there may be callers around an outermost one.
-    pub cut: bool,
-    /// The interpreted function that it is in, or [`NONE`]: then it is machine code that calls.
-    pub function: u32,
-}
-
-impl Encode for SampleCaller {
-    fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
-        let SampleCaller { id, module, offset, parent, cut, function } = self;
-        (id, module, offset, parent, cut).encode(encoder)?;
-        // Most are machine code.
-        if *function == NONE { Ok(()) } else { function.encode(encoder) }
-    }
-}
-
-impl<Context> Decode<Context> for SampleCaller {
-    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
-        let (id, module, offset, parent, cut) = Decode::decode(decoder)?;
-        // Where it is in no function of an interpreted program it ends here.
-        let function = if_more(u32::decode(decoder))?.unwrap_or(NONE);
-        Ok(SampleCaller { id, module, offset, parent, cut, function })
-    }
-}
-bincode::impl_borrow_decode!(SampleCaller);
-
-/// The decoded value, or `None` if the definition ended before it.
-pub(crate) fn if_more<T>(decoded: Result<T, DecodeError>) -> Result<Option<T>, DecodeError> {
-    match decoded {
-        Ok(value) => Ok(Some(value)),
-        Err(DecodeError::UnexpectedEnd { .. }) => Ok(None),
-        Err(error) => Err(error),
-    }
 }
 
 /// Counts of the processor's own counters, in user space.
@@ -109,7 +61,7 @@ pub struct SampleHead {
 }
 
 /// A thread of which there are samples. Where the log has several of an id, the last one holds: a thread may record later than it is sampled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, Serialize)]
 pub struct SampledThread {
     /// Dense id.
     pub id: u32,
@@ -122,7 +74,7 @@ pub struct SampledThread {
 }
 
 /// The threads that the process starts with one routine. Where the log has several of an id, the last one holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode, Serialize)]
 pub struct ThreadPool {
     /// Dense id.
     pub id: u32,
@@ -136,7 +88,7 @@ pub struct ThreadPool {
 
 /// The state of a rank's first thread when samples of a thread were taken, for times of which the log has sums alone: the recorder has the
 /// records then. Comes before the block of the samples.
-#[derive(Clone, Debug, PartialEq, Eq, Default, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Encode, Decode, Serialize)]
 pub struct SamplePlaces {
     /// Id of the [`SampledThread`] whose samples they are.
     pub thread: u32,
@@ -147,7 +99,7 @@ pub struct SamplePlaces {
 }
 
 /// Samples that follow each other, at one place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, Serialize)]
 pub struct PlaceRun {
     /// Number of samples.
     pub samples: u32,
@@ -161,7 +113,7 @@ pub struct PlaceRun {
 pub type Place = (u32, Activity);
 
 impl SamplePlaces {
-    /// The places of so many samples from `first` on.
+    /// Makes the places of samples from number `first` on.
     pub fn from_places(thread: u32, first: u64, places: impl IntoIterator<Item = Option<Place>>) -> SamplePlaces {
         let mut runs: Vec<PlaceRun> = Vec::new();
         for place in places {
@@ -174,7 +126,7 @@ impl SamplePlaces {
         SamplePlaces { thread, first, runs }
     }
 
-    /// The place of each sample; `None`: it is not known. A hostile log may state any number of them.
+    /// Returns the place of each sample, or `None` if it is not known. A hostile log may state any number of them.
     pub fn places(&self) -> impl Iterator<Item = Option<Place>> + '_ {
         self.runs.iter().flat_map(|run| {
             let activity = Activity::ALL.get(usize::from(run.activity)).filter(|_| run.region != NONE);
@@ -185,7 +137,7 @@ impl SamplePlaces {
 }
 
 /// The setup of a rank's sampling. The last one in a log holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, Serialize)]
 pub struct SamplingSetup {
     /// CPU time between two samples of a thread on average, in nanoseconds, as it was asked for; 0: none.
     pub period_ns: u64,
@@ -198,7 +150,8 @@ pub struct SamplingSetup {
 }
 
 /// The outcome of an attempt to sample a rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SamplingOutcome {
     /// The rank was sampled.
     Sampled,
@@ -218,12 +171,12 @@ impl SampleHead {
         }
     }
 
-    /// Ticks that `weight_ns` take where the thread keeps its core.
+    /// Returns the ticks that `weight_ns` take if the thread keeps its core.
     pub(crate) fn expected_gap(&self, weight_ns: u64) -> u64 {
         ((u128::from(weight_ns) * u128::from(self.rate)) >> 20) as u64
     }
 
-    /// [`SampleHead::rate`] for ticks of so many nanoseconds.
+    /// Returns [`SampleHead::rate`] for ticks of `tick_ns` nanoseconds.
     pub fn rate_of(tick_ns: f64) -> u64 {
         let rate = f64::from(1 << 20) / tick_ns;
         if rate.is_finite() { rate.round() as u64 } else { 0 }
@@ -231,7 +184,7 @@ impl SampleHead {
 }
 
 impl CodeAddress {
-    /// The location of an address in no module.
+    /// Returns the location of an address in no module.
     pub fn outside(address: u64) -> Self {
         CodeAddress { module: NONE, offset: address }
     }

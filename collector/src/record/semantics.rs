@@ -125,7 +125,7 @@ pub enum EpochStep {
 /// The ranks that a call must wait for before it can end, even if no data come from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SynchronisesWith {
-    /// Nobody for certain: it depends on the messages' sizes and on the MPI, or is a matter of messages alone.
+    /// No rank for certain: it depends on the sizes of messages and on the MPI.
     Nobody,
     /// No member can end the call before those that it waits for have entered it.
     Members,
@@ -153,15 +153,10 @@ pub enum CompletionEffect {
 impl OperationSemantics {
     /// Returns whether it prepares a persistent or partitioned operation, which transfers nothing.
     pub const fn prepares(self) -> bool {
-        matches!(
-            self,
-            OperationSemantics::PrepareSend(_)
-                | OperationSemantics::PrepareRecv
-                | OperationSemantics::PrepareCollective(_)
-        )
+        matches!(self, Self::PrepareSend(_) | Self::PrepareRecv | Self::PrepareCollective(_))
     }
 
-    /// The meaning to other ranks of an operation whose call ends a wait by polling: that of a call that waits.
+    /// Returns the meaning of an operation whose call ends a wait by polling: it counts as a call that waits.
     pub const fn after_polling(self) -> OperationSemantics {
         match self {
             OperationSemantics::Test => OperationSemantics::Wait,

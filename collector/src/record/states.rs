@@ -1,6 +1,7 @@
 //! The states that a thread's time can be in: what `states.table` makes.
 
 use bincode::{Decode, Encode};
+use serde::Serialize;
 
 macro_rules! groups {
     ($($name:ident $sentence:literal;)*) => {
@@ -17,7 +18,7 @@ const fn first_of(phrases: &[&'static str]) -> Option<&'static str> {
 macro_rules! states {
     ($states:ident $($name:ident = $number:tt, $group:ident, $label:literal, $head:literal, $colour:literal, $paraver:literal, $otf2:literal, $([$phrase:literal])? $sentence:literal;)*) => {
         /// A state of a thread's time (docs/metrics.md). The numbers are in every log: append, never renumber.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode, Serialize)]
         #[repr(u8)]
         pub enum $states { $(#[doc = $sentence] $name = $number,)* }
 

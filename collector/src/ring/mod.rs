@@ -4,9 +4,9 @@
 //!
 //! The rings of a rank's threads are in one file, each at the number of its thread times [`piece_bytes`]: all have the same size.
 //!
-//! The file's blocks are allocated before it is mapped, for a store into a page that a full disk cannot back is a SIGBUS. So it is where
-//! the file is cut short or its disk fails; the recorder catches that.
-//! What is stored survives the death of the process, kill −9 included, as the pages belong to the file. A slot is in use
+//! The file's blocks are allocated before it is mapped, because a store into a page that a full disk cannot back is a SIGBUS. A SIGBUS also comes if
+//! the file is cut short or its disk fails; the recorder catches it.
+//! Stored records survive the death of the process, even by kill −9, because the pages belong to the file. A slot is in use
 //! when its `begin` is not 0; slots fill in order, and a flush clears them all after their block is in the log and before
 //! `first` moves on. So at every instant each record is in the log, or in the ring, or in both (then its sequence number,
 //! `first` + slot, is below the log's end, and the reader drops the copy). Definitions may wait in the head of the first ring, see [`waiting`].
@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64};
 
 use crate::definition::USAGE_WORDS;
 use crate::format::MAX_WAITING;
-use crate::record::Record;
+use crate::record::{FIXED, Record};
 
 /// First bytes of a ring.
 pub const MAGIC: [u8; 8] = *b"LBPRING1";
@@ -93,7 +93,8 @@ pub struct RingHead {
     pub handed_over: AtomicU64,
     /// Time of a signal that ended the process, in ticks; 0: none was seen.
     pub killed_ticks: AtomicU64,
-    /// Bytes of the log up to the end of its last block that is not of records; 0: not known. In the first ring. What a shorter log has lost is in no ring.
+    /// Bytes of the log up to the end of its last block that is not of records; 0: not known. Only in the first ring. A shorter log has lost blocks that
+    /// no ring holds.
     pub facts_end: AtomicU64,
     /// Bytes of the log in front of the block that will have the definitions in `waiting`: a longer log has them. In the first ring.
     pub waiting_from: AtomicU64,
@@ -121,7 +122,6 @@ unsafe impl Send for Ring {}
 // SAFETY: shared access reaches only the head's atomics.
 unsafe impl Sync for Ring {}
 
-/// Slots of a ring of so many bytes.
 fn slots_in(bytes: usize) -> usize {
     (bytes / size_of::<Record>()).max(16)
 }
@@ -176,7 +176,7 @@ impl Ring {
         (self.head.as_ptr() as usize, HEAD_BYTES + self.capacity * size_of::<Record>())
     }
 
-    /// Returns whether the head is as [`Ring::create_in`] has left it; not so where somebody has emptied the file.
+    /// Returns whether the head is as [`Ring::create_in`] has left it, which it is not if the file was emptied.
     pub fn is_set_up(&self) -> bool {
         // SAFETY: the mapping is live; others may change the file at any time.
         unsafe { (&raw const (*self.head.as_ptr()).magic).read_volatile() == MAGIC }
@@ -196,21 +196,12 @@ fn allocate(file: &File, at: u64, length: usize) -> io::Result<()> {
     }
 }
 
-/// The head's fields up to `capacity`, as they stay.
+/// Returns the head's fields up to `capacity`, which stay as they are.
 fn first_words(rank: u32, thread: u32, run_id: u64, capacity: u32) -> [u8; offset_of!(RingHead, first)] {
     let mut bytes = [0; offset_of!(RingHead, first)];
-    let version = u32::from(crate::format::VERSION);
-    let fields: [(usize, &[u8]); 6] = [
-        (offset_of!(RingHead, magic), &MAGIC),
-        (offset_of!(RingHead, version), &version.to_le_bytes()),
-        (offset_of!(RingHead, rank), &rank.to_le_bytes()),
-        (offset_of!(RingHead, run_id), &run_id.to_le_bytes()),
-        (offset_of!(RingHead, thread), &thread.to_le_bytes()),
-        (offset_of!(RingHead, capacity), &capacity.to_le_bytes()),
-    ];
-    for (at, field) in fields {
-        bytes[at..at + field.len()].copy_from_slice(field);
-    }
+    let fields = (MAGIC, u32::from(crate::format::VERSION), rank, run_id, thread, capacity);
+    // They fill it.
+    let _ = bincode::encode_into_slice(fields, &mut bytes, FIXED);
     bytes
 }
 

@@ -12,21 +12,20 @@ use std::os::unix::fs::FileExt;
 use rustix::fs::{SeekFrom as Find, seek};
 use rustix::io::Errno;
 
-use crate::codec::{take_array, u16_at, u32_at, u64_at};
+use crate::codec::{take_array, u32_at, u64_at};
 use crate::definition::{ClockPair, EndReason, ResourceUsage};
 use crate::format::{BatchHead, OpenRegion, VERSION};
 use crate::joined;
-use crate::record::{CallFlags, Record};
+use crate::record::{CallFlags, FIXED, Record};
 use crate::ring::waiting::{WaitingDefinitions, waiting_in};
 use crate::ring::{ALIGNMENT, HEAD_BYTES, MAGIC, MANY_EMPTY, MAX_OPEN, MAX_PROBLEMS, MAX_RINGS, RingHead, piece_bytes};
 
-/// Bytes of a ring that are read at most: the largest ring there can be (LBPROF_BUFFER) is a quarter of it.
+/// Maximum number of bytes of a ring that are read, four times the largest ring (LBPROF_BUFFER).
 const MAX_RING: u64 = 64 << 20;
 
-/// Places of a file that are looked at in vain for the begin of a ring.
+/// Maximum number of offsets without a ring at which a file is searched.
 const MAX_PLACES_IN_VAIN: usize = 1 << 14;
 
-/// Number of attempts to read a ring that its thread flushes meanwhile.
 const ATTEMPTS: usize = 8;
 
 /// The contents of a ring.
@@ -56,16 +55,16 @@ pub struct SalvagedRing {
     pub killed: Option<u64>,
     /// Bytes of the log up to the end of its last block that is not of records; 0: not known.
     pub facts_end: u64,
-    /// Definitions that the log does not have yet, unless it is longer by now.
-    pub waiting: WaitingDefinitions,
+    /// Definitions that the log does not have yet, unless it is longer by now, or `None` if they are damaged.
+    pub waiting: Option<WaitingDefinitions>,
     /// True if its file ends before the last slot, so that records may be missing.
     pub cut: bool,
-    /// Records that were lost before others, with pages of the file: somebody has emptied it.
+    /// Number of records that were lost before others, with pages of the file, because the file was emptied.
     pub lost: usize,
 }
 
-/// Reads the rings in the file of a rank's rings, in the order of threads. Rings that their threads had not set up yet, and those of
-/// another version, are left out.
+/// Reads the rings in the file of a rank's rings, in the order of threads. Skips rings of another version, and rings that their threads had not set up
+/// yet.
 ///
 /// Errors: what the system says.
 pub fn read_rings(file: &File) -> io::Result<Vec<SalvagedRing>> {
@@ -78,7 +77,7 @@ pub fn read_rings(file: &File) -> io::Result<Vec<SalvagedRing>> {
     Ok(rings)
 }
 
-/// Reads the first ring in the file of a rank's rings. `None`: it is not a ring of this version, or its thread had not set it up yet.
+/// Reads the first ring in the file of a rank's rings, or returns `None` if it is not of this version, or its thread had not set it up yet.
 ///
 /// Errors: what the system says.
 pub fn read_first_ring(file: &File) -> io::Result<Option<SalvagedRing>> {
@@ -88,7 +87,6 @@ pub fn read_first_ring(file: &File) -> io::Result<Option<SalvagedRing>> {
     }
 }
 
-/// Finds the rings in the file of a rank's rings. Holes are not looked at.
 fn find_rings(file: &File) -> io::Result<Vec<Range<u64>>> {
     let length = file.metadata()?.len();
     let mut rings = Vec::new();
@@ -120,7 +118,7 @@ fn read_ring(file: &File, part: Range<u64>) -> io::Result<Option<SalvagedRing>> 
     let length = file.metadata()?.len().clamp(part.start, part.end.min(part.start + MAX_RING)) - part.start;
     for _ in 0..ATTEMPTS {
         bytes.clear();
-        // The first hole holds no record, and none comes after it unless somebody has emptied the file.
+        // The first hole holds no record, and none comes after it unless the file was emptied.
         let end = part.start + length;
         let hole = seek(file, Find::Hole(part.start)).unwrap_or(end);
         let has_more = seek(file, Find::Data(hole)).is_ok_and(|data| data < end);
@@ -145,7 +143,7 @@ fn read_ring(file: &File, part: Range<u64>) -> io::Result<Option<SalvagedRing>> 
     Ok(ring_of(&bytes, length))
 }
 
-/// Fills `buffer` with the bytes from `at` on; gives how many there are.
+/// Fills `buffer` with the bytes from `at` on, and returns their number.
 pub(crate) fn read_at_most(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
     let mut read = 0;
     while read < buffer.len() {
@@ -164,7 +162,6 @@ pub fn ring(bytes: &[u8]) -> Option<SalvagedRing> {
     ring_of(bytes, bytes.len() as u64)
 }
 
-/// Parses a ring of which a file has `length` bytes, that holds zeros after `bytes`.
 fn ring_of(bytes: &[u8], length: u64) -> Option<SalvagedRing> {
     let (head, slots) = bytes.split_at_checked(HEAD_BYTES)?;
     let version = u16::try_from(u32_at(head, offset_of!(RingHead, version))).ok()?;
@@ -188,9 +185,8 @@ fn ring_of(bytes: &[u8], length: u64) -> Option<SalvagedRing> {
     };
     let end_ticks = u64_at(head, offset_of!(RingHead, end_ticks));
     let [ticks, monotonic_ns] = [0, 8].map(|at| u64_at(head, offset_of!(RingHead, end_instant) + at));
-    let usage =
-        ResourceUsage::from_words(std::array::from_fn(|i| u64_at(head, offset_of!(RingHead, end_usage) + 8 * i)));
-    let end_usage = end_reason.filter(|_| monotonic_ns != 0 && usage.ticks != 0);
+    let usage = ResourceUsage::from_bytes(&head[offset_of!(RingHead, end_usage)..]);
+    let usage = usage.filter(|usage| end_reason.is_some() && monotonic_ns != 0 && usage.ticks != 0);
     let capacity = u32_at(head, offset_of!(RingHead, capacity)) as usize;
     let (first, handed_over) =
         (u64_at(head, offset_of!(RingHead, first)), u64_at(head, offset_of!(RingHead, handed_over)));
@@ -211,21 +207,20 @@ fn ring_of(bytes: &[u8], length: u64) -> Option<SalvagedRing> {
         dropped: u64_at(head, offset_of!(RingHead, dropped)),
         problems: problems.collect(),
         end: end_reason.map(|reason| (reason, end_ticks)),
-        end_usage: end_usage.map(|_| (usage, ClockPair { ticks, monotonic_ns })),
+        end_usage: usage.map(|usage| (usage, ClockPair { ticks, monotonic_ns })),
         exit_status: (u32_at(head, offset_of!(RingHead, has_exit_status)) == 1)
             .then(|| u32_at(head, offset_of!(RingHead, exit_status)) as i32),
         window_end: Some(u64_at(head, offset_of!(RingHead, window_end))).filter(|&ticks| ticks != 0),
         killed: Some(u64_at(head, offset_of!(RingHead, killed_ticks))).filter(|&ticks| ticks != 0),
         facts_end: u64_at(head, offset_of!(RingHead, facts_end)),
-        waiting: waiting_in(head).unwrap_or_default(),
+        waiting: waiting_in(head),
         cut: (length.saturating_sub(HEAD_BYTES as u64) / size_of::<Record>() as u64) < capacity as u64,
         lost,
     })
 }
 
-/// The records in slots, and how many were lost before others: many slots in a row that are not in use; and the record after
-/// them, which may have been half filled at that instant. A single slot is also not in use where a handler has come between taking it and filling it, and
-/// did not return.
+/// Returns the records in slots, and the number that were lost before others: many unused slots in a row, and the record after them, which may have been
+/// half filled at that instant. A single slot is also unused if a signal handler came between taking and filling it, and did not return.
 fn records<'a>(slots: impl Iterator<Item = &'a [u8; size_of::<Record>()]>) -> (Vec<Record>, usize) {
     let (mut records, mut lost, mut empty) = (Vec::new(), 0, 0);
     for slot in slots {
@@ -235,7 +230,6 @@ fn records<'a>(slots: impl Iterator<Item = &'a [u8; size_of::<Record>()]>) -> (V
         };
         let before = std::mem::take(&mut empty);
         if MANY_EMPTY <= before {
-            // It may have been in the making when those before it were lost.
             lost += before + 1;
         } else {
             records.push(record);
@@ -244,22 +238,9 @@ fn records<'a>(slots: impl Iterator<Item = &'a [u8; size_of::<Record>()]>) -> (V
     (records, lost)
 }
 
-/// The record in a slot; `None` where the slot is not in use.
 fn record(slot: &[u8; size_of::<Record>()]) -> Option<Record> {
-    let mut record = Record {
-        begin: u64_at(slot, offset_of!(Record, begin)),
-        end: u64_at(slot, offset_of!(Record, end)),
-        call_site: u64_at(slot, offset_of!(Record, call_site)),
-        sent: u64_at(slot, offset_of!(Record, sent)),
-        received: u64_at(slot, offset_of!(Record, received)),
-        peer: u32_at(slot, offset_of!(Record, peer)) as i32,
-        tag: u32_at(slot, offset_of!(Record, tag)) as i32,
-        comm: u32_at(slot, offset_of!(Record, comm)),
-        request: u32_at(slot, offset_of!(Record, request)),
-        operation: u16_at(slot, offset_of!(Record, operation)),
-        flags: CallFlags(u16_at(slot, offset_of!(Record, flags))),
-        count: u32_at(slot, offset_of!(Record, count)),
-    };
+    // The fields of a record have no gaps between them.
+    let (mut record, _): (Record, usize) = bincode::decode_from_slice(slot, FIXED).ok()?;
     if record.end == 0 {
         record.flags |= CallFlags::UNFINISHED;
         // A call that has not ended has no part yet, whatever a slot says that was being filled.
@@ -270,7 +251,6 @@ fn record(slot: &[u8; size_of::<Record>()]) -> Option<Record> {
     (record.begin != 0).then_some(record)
 }
 
-/// The sequence number of the first slot.
 fn first_of(head: &[u8]) -> Option<u64> {
     take_array(&mut head.get(offset_of!(RingHead, first)..)?).map(u64::from_le_bytes)
 }

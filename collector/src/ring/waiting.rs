@@ -24,7 +24,6 @@ pub struct WaitingDefinitions {
 }
 
 impl WaitingDefinitions {
-    /// Returns whether their block is the next one of a log with `bytes`.
     pub(crate) fn are_next_at(&self, bytes: u64) -> bool {
         !self.definitions.is_empty() && self.from == bytes
     }
@@ -59,7 +58,6 @@ fn packed(length: usize, crc: u32) -> u64 {
     u64::from(crc) << 32 | length as u64
 }
 
-/// The length and checksum in such a word.
 fn unpacked(state: u64) -> (usize, u32) {
     (state as u32 as usize, (state >> 32) as u32)
 }

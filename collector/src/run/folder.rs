@@ -11,7 +11,6 @@ use crate::log_paths::{name_owner, open_file};
 use crate::rank_log::RankLog;
 use crate::reader::OpenError;
 
-/// The files of a rank that are there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 struct RankFiles {
     has_log: bool,
@@ -42,7 +41,7 @@ impl RunFileNames {
         Ok(names)
     }
 
-    /// The names of the files.
+    /// Returns the names of the files.
     pub fn files(&self) -> impl Iterator<Item = String> + '_ {
         self.ranks.iter().flat_map(|(&rank, files)| {
             let log = files.has_log.then(|| log_name(rank));
@@ -65,8 +64,7 @@ pub fn contains_logs(path: &Path) -> bool {
     RunFileNames::list(path).is_ok_and(|names| !names.ranks.is_empty())
 }
 
-/// Returns the start of the run in the folder at `path`, in seconds since 1970, or 0 if the log of its lowest rank cannot be read. `None`:
-/// there are no logs.
+/// Returns the start of the run in the folder at `path`, in seconds since 1970: 0 if the log of its lowest rank cannot be read, `None` without logs.
 pub fn started_unix_s(path: &Path) -> Option<u64> {
     let folder = RunFolder::list(path).ok()?;
     let rank = folder.ranks().next()?;
@@ -93,30 +91,29 @@ impl RunFolder {
         RunFolder { path: path.to_path_buf(), names }
     }
 
-    /// The ranks that left a log or rings, in ascending order.
+    /// Returns the ranks that left a log or rings, in ascending order.
     pub fn ranks(&self) -> impl Iterator<Item = u32> + '_ {
         self.names.ranks.keys().copied()
     }
 
     /// Opens what `rank` left.
     ///
-    /// Errors: those of its log, unless that does not exist or ends within its header and a ring is there.
+    /// Errors: its log cannot be read, and there is no ring in place of a log that is missing or ends within its header.
     pub fn open(&self, rank: u32) -> Result<RankLog, OpenError> {
         RankLog::from_files(rank, &self.log_path(rank), self.rings_path(rank).as_deref())
     }
 
-    /// Bytes of the log of `rank`, as far as they can be found out.
+    /// Returns the bytes of the log of `rank`, or 0 if they are not known.
     pub fn log_bytes(&self, rank: u32) -> u64 {
         let length = open_file(&self.log_path(rank)).and_then(|file| file.metadata());
         length.map_or(0, |facts| facts.len())
     }
 
-    /// The path of the log of `rank`, which may not exist where only its rings are left.
+    /// Returns the path of the log of `rank`, which may not exist if its rings are left.
     pub(crate) fn log_path(&self, rank: u32) -> PathBuf {
         self.path.join(log_name(rank))
     }
 
-    /// The path of the file with the rings of `rank`; `None`: there is none.
     pub(crate) fn rings_path(&self, rank: u32) -> Option<PathBuf> {
         self.has_rings(rank).then(|| self.path.join(rings_name(rank)))
     }
@@ -124,15 +121,5 @@ impl RunFolder {
     /// Returns whether rings of `rank` are there.
     pub fn has_rings(&self, rank: u32) -> bool {
         self.names.ranks.get(&rank).is_some_and(|files| files.has_rings)
-    }
-}
-
-impl RankLog {
-    /// Opens what `rank` left in `dir`; of several ranks, [`RunFolder::open`].
-    ///
-    /// Errors: as there.
-    pub fn open(dir: &Path, rank: u32) -> Result<RankLog, OpenError> {
-        let folder = RunFolder::list(dir).map_err(|source| OpenError::Io { path: dir.to_path_buf(), source })?;
-        folder.open(rank)
     }
 }

@@ -17,7 +17,7 @@ use crate::folder::RunFolder;
 use crate::format::LogHeader;
 use crate::log_paths::open_file;
 use crate::rank_log::open_log;
-use crate::reader::{LogItem, LogReader, OpenError, SequenceNumbers};
+use crate::reader::{LogItem, LogPosition, LogReader, OpenError};
 use crate::salvage::{SalvagedRing, read_first_ring};
 
 /// The logs and rings of a run that may still be recorded.
@@ -75,17 +75,15 @@ impl LiveRun {
 pub struct LiveLog {
     header: LogHeader,
     path: PathBuf,
-    /// Bytes of the log that are done with.
     position: u64,
-    sequences: SequenceNumbers,
-    sample_sequences: SequenceNumbers,
+    reached: LogPosition,
 }
 
 impl LiveLog {
     fn open(path: PathBuf) -> Result<LiveLog, OpenError> {
         let log = open_log(&path)?;
-        let (sequences, sample_sequences) = Default::default();
-        Ok(LiveLog { header: log.header().clone(), position: log.position(), path, sequences, sample_sequences })
+        let (header, position) = (log.header().clone(), log.position());
+        Ok(LiveLog { header, path, position, reached: LogPosition::default() })
     }
 
     /// The log's header.
@@ -101,9 +99,8 @@ impl LiveLog {
         let (begin, length) = (self.position, file.metadata()?.len());
         file.seek(SeekFrom::Start(begin))?;
         let source = file.take(length.saturating_sub(begin));
-        let sequences = std::mem::take(&mut self.sequences);
-        let sample_sequences = std::mem::take(&mut self.sample_sequences);
-        let mut log = LogReader::resumed(self.header.clone(), BlockScanner::new(source), sequences, sample_sequences);
+        let reached = std::mem::take(&mut self.reached);
+        let mut log = LogReader::resumed(self.header.clone(), BlockScanner::new(source), reached);
         while let Some(item) = log.next_item() {
             if log.is_cut() {
                 break;
@@ -115,7 +112,7 @@ impl LiveLog {
                 break;
             }
         }
-        (self.sequences, self.sample_sequences) = log.into_sequences();
+        self.reached = log.into_position();
         Ok(length.saturating_sub(self.position))
     }
 
@@ -126,7 +123,7 @@ impl LiveLog {
         if ring.run_id != self.header.run_id || ring.rank != self.header.rank {
             return None;
         }
-        let seen = self.sequences.next(ring.head.thread).saturating_sub(ring.head.first);
+        let seen = self.reached.records.next(ring.head.thread).saturating_sub(ring.head.first);
         let seen = usize::try_from(seen).unwrap_or(usize::MAX).min(ring.records.len());
         ring.head.advance(&ring.records[..seen]);
         ring.records.drain(..seen);

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Opens a regular file. What else there may be under the name of a file of a run, a named pipe for one, could make us wait for ever.
+/// Opens a regular file. Something else under the name of a file of a run, such as a named pipe, could block for ever.
 ///
 /// Errors: the system's, with the owner where permission is denied; or that it is no regular file.
 pub fn open_file(path: &Path) -> io::Result<File> {

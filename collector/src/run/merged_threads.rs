@@ -1,4 +1,4 @@
-//! The records of a rank's first thread merged with those of threads that take its place while it sleeps.
+//! Merges the records of a rank's first thread with records of threads that take its place while it sleeps.
 //!
 //! ```text
 //!   first thread   |Init|............... pthread_join ...............|Finalize|
@@ -6,7 +6,7 @@
 //!   merged         |Init|== computes ===|Sendrecv|== computes ==|Sendrecv|....|
 //! ```
 //!
-//! The merged records are those of the first thread for all who read them, with numbers of their own. Which threads are merged is for the caller to decide.
+//! To readers, the merged records are records of the first thread, with new sequence numbers. The caller decides which threads are merged.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
@@ -16,7 +16,6 @@ use crate::operation::Operation;
 use crate::reader::LogItem;
 use crate::record::{NONE, Record};
 
-/// Records of a merged batch.
 const BATCH: usize = 4096;
 
 /// A stream of a log's items, of which records are still to come.
@@ -32,29 +31,24 @@ impl RecordQueue {
     }
 }
 
-/// Merges the first thread's records with those of other threads.
+#[derive(Default)]
 pub(crate) struct ThreadMerge {
     threads: BTreeSet<u32>,
     own: RecordQueue,
     others: RecordQueue,
-    /// Position of the next merged batch, once the first one of the first thread is known.
     head: Option<BatchHead>,
-    /// True if the last merged record is one of the others.
     is_in_others: bool,
-    /// The latest time stamp of a merged record.
     end: u64,
     /// The number of the next iteration, by region: each thread numbers its own.
     next_iterations: HashMap<u32, u32>,
 }
 
 impl ThreadMerge {
-    /// Merges the first thread with `threads`.
     pub(crate) fn new(threads: BTreeSet<u32>) -> Self {
-        let (own, others, head, next_iterations) = Default::default();
-        ThreadMerge { threads, own, others, head, is_in_others: false, end: 0, next_iterations }
+        ThreadMerge { threads, ..ThreadMerge::default() }
     }
 
-    /// Returns the next item. `own` reads the log, `others` reads it a second time: for the records of the other threads, which stand elsewhere in it.
+    /// Returns the next item. `own` reads the log, and `others` reads it a second time for the records of the other threads, which lie elsewhere in it.
     pub(crate) fn next_item(
         &mut self,
         mut own: impl FnMut() -> Option<LogItem>,
@@ -90,7 +84,7 @@ impl ThreadMerge {
         }
     }
 
-    /// Returns the next merged records, as far as it is known which come next; `None` at the end.
+    /// Returns the next merged records, as far as their order is known, or `None` at the end.
     fn merge_batch(&mut self) -> Option<LogItem> {
         let mut records = Vec::new();
         while records.len() < BATCH
@@ -98,7 +92,7 @@ impl ThreadMerge {
             && !self.others.needs_more()
             && let Some(mut record) = self.take_next()
         {
-            // Threads that overlap after all: each instant belongs to the call that began first.
+            // If threads overlap, each instant belongs to the call that began first.
             record.begin = record.begin.max(self.end);
             record.end = if record.end == 0 { 0 } else { record.end.max(record.begin) };
             self.end = record.begin.max(record.end);
@@ -116,7 +110,7 @@ impl ThreadMerge {
         Some(LogItem::Records { head, records })
     }
 
-    /// Numbers the iteration that a marker begins or ends, if it does, after those of the threads before.
+    /// Numbers the iteration that a marker begins or ends, if any, after the iterations of the threads before.
     fn number_iteration(&mut self, record: &mut Record) {
         if record.count == NONE {
             return;
@@ -135,7 +129,6 @@ impl ThreadMerge {
         }
     }
 
-    /// Takes the record that begins first. The parts of a call follow it.
     fn take_next(&mut self) -> Option<Record> {
         let (own, others) = (self.own.records.front(), self.others.records.front());
         let current = if self.is_in_others { others } else { own };
@@ -148,7 +141,7 @@ impl ThreadMerge {
     }
 }
 
-/// Returns whether records refer to what is defined: it must be known before them, and may be defined twice.
+/// Returns whether records refer to a definition. It must come before them, and may come twice.
 fn is_referred_to(definition: &Definition) -> bool {
     use Definition::{CallSite, Communicator, Counter, Function, Group, Module, Neighbours, Object, Region};
     matches!(
@@ -177,7 +170,6 @@ mod tests {
         LogItem::Records { head: BatchHead { thread, first, ..BatchHead::default() }, records: records.to_vec() }
     }
 
-    /// The first thread's merged records, their heads, and what else comes.
     fn merge(items: &[fn() -> LogItem], threads: &[u32]) -> (Vec<Record>, Vec<BatchHead>, usize) {
         let (mut own, mut others) = (items.iter(), items.iter());
         let mut merge = ThreadMerge::new(threads.iter().copied().collect());

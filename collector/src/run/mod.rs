@@ -1,4 +1,4 @@
-//! The logs of a run: its folder and files, those of ranks that ended, were killed, or still record; their reader.
+//! The logs of a run, whose ranks ended, were killed or still record, and their reader.
 
 pub mod folder;
 pub mod live_process;
@@ -9,4 +9,3 @@ pub mod rank_log;
 pub mod reader;
 pub(crate) mod sparse_file;
 pub mod trailer;
-pub(crate) mod undefined_ids;

@@ -6,8 +6,8 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::definition::{ClockPair, Definition, LifetimePoint, RankList};
-use crate::format::{BatchHead, ClockSource, LogHeader, RecordingMode, rings_name};
+use crate::definition::{Definition, LifetimePoint};
+use crate::format::{BatchHead, LogHeader, rings_name};
 use crate::log_paths::open_file;
 use crate::merged_threads::ThreadMerge;
 use crate::operation::Operation;
@@ -15,32 +15,29 @@ use crate::poll_gaps::{GapUse, GapUses, ProfileGaps};
 use crate::polling::{PollGapClassifier, PollGapLimits, PollGapRule, PollSums};
 use crate::problem::{Problem, ProblemKind};
 use crate::profile::ProfileBatch;
-use crate::reader::{LogItem, LogReader, OpenError, SequenceNumbers, gap};
+use crate::reader::{LogItem, LogReader, OpenError, SequenceNumbers, UnreadableLog, gap};
 use crate::record::Record;
 use crate::ring::HEAD_BYTES;
 use crate::ring::waiting::WaitingDefinitions;
 use crate::salvage::{SalvagedRing, read_at_most, read_rings};
 use crate::sparse_file::DataOnly;
-use crate::undefined_ids::UndefinedIds;
 use crate::words::{CountedNoun, SystemError};
 
 /// A rank's log and rings, read as one. A rank that still runs may be read too: what it writes later is left out.
+#[derive(Default)]
 pub struct RankLog {
     header: LogHeader,
     log: Option<LogReader<DataOnly>>,
     rings: Vec<SalvagedRing>,
-    /// True if the file of its rings holds none: the process died while it made the first one, or somebody has emptied the file.
+    /// True if the file of its rings holds none: the process died while it made the first one, or the file was emptied.
     has_blank_rings: bool,
-    /// True if the log defines a thread, whose ring had been made by then.
+    /// True if the log defines a thread, which happens after its ring is made.
     has_threads: bool,
     waiting: VecDeque<LogItem>,
-    /// Number of reports in the log itself, by kind of problem.
     reported: HashMap<u16, u64>,
-    /// Ids without definition, where there are rings.
-    undefined: UndefinedIds,
     /// Bytes that the log had at least, up to the end of a block that is not of records, as the rings state it.
     facts_end: u64,
-    /// True if an unfinished block was reported.
+    lost_waiting: bool,
     is_truncated: bool,
     /// The problem that the log ends within a block, held back while all that was in it may be in the rings.
     forgiven: Option<LogItem>,
@@ -54,10 +51,9 @@ pub struct RankLog {
 }
 
 impl RankLog {
-    /// Opens what `rank` left in these files.
     pub(crate) fn from_files(rank: u32, log: &Path, rings: Option<&Path>) -> Result<RankLog, OpenError> {
         let mut waiting = VecDeque::new();
-        // The rings first: what a running rank flushes after that is in the log when we come to it, and is recognised.
+        // The rings first: records that a running rank flushes after that are in the log when we come to it, and are recognised.
         let rings = rings.and_then(|path| open_rings(rank, path, &mut waiting));
         let has_blank_rings = rings.as_ref().is_some_and(Vec::is_empty);
         let mut rings = rings.unwrap_or_default();
@@ -66,13 +62,13 @@ impl RankLog {
                 let header = log.header().clone();
                 (Some(log), header)
             }
-            (Err(error @ (OpenError::Io { .. } | OpenError::Short { .. })), Some(ring)) => {
+            (Err(error), Some(ring)) if matches!(error.reason, UnreadableLog::Io(_) | UnreadableLog::Short(_)) => {
                 let (kind, detail) = match error.kind() {
                     ProblemKind::NotReadable => (ProblemKind::NotReadable, error.to_string()),
                     _ => (ProblemKind::MissingRank, format!("only its ring is left: {error}")),
                 };
-                waiting.push_back(problem(rank, kind, 1, detail));
-                (None, header_of(ring))
+                waiting.push_back(LogItem::problem(rank, kind, 1, detail));
+                (None, LogHeader { run_id: ring.run_id, rank: ring.rank, ..LogHeader::default() })
             }
             (Err(error), _) => return Err(error),
         };
@@ -80,7 +76,7 @@ impl RankLog {
             let ours = ring.run_id == header.run_id && ring.rank == rank;
             if !ours {
                 let detail = format!("the ring of its thread {} is of another run or rank", ring.head.thread);
-                waiting.push_back(problem(rank, ProblemKind::OtherRun, 1, detail));
+                waiting.push_back(LogItem::problem(rank, ProblemKind::OtherRun, 1, detail));
             }
             ours
         });
@@ -88,19 +84,11 @@ impl RankLog {
             header,
             log,
             facts_end: rings.iter().map(|ring| ring.facts_end).max().unwrap_or(0),
-            is_truncated: false,
+            lost_waiting: rings.iter().any(|ring| ring.waiting.is_none()),
             rings,
             has_blank_rings,
-            has_threads: false,
             waiting,
-            reported: HashMap::new(),
-            undefined: UndefinedIds::default(),
-            forgiven: None,
-            window_ended: false,
-            ended: false,
-            salvaged: false,
-            polls: None,
-            merge: None,
+            ..RankLog::default()
         })
     }
 
@@ -117,7 +105,7 @@ impl RankLog {
         RankLog { polls: Some(ThreadPolls { polling, limits, gap_uses, threads, gaps }), ..self }
     }
 
-    /// Merges the records of `threads` into those of the first thread; `again` is the same log. To be called before anything is read.
+    /// Merges the records of `threads` into the records of the first thread. `again` is the same log. To be called before anything is read.
     pub fn merging(self, threads: BTreeSet<u32>, again: RankLog) -> RankLog {
         RankLog { merge: Some(Box::new((ThreadMerge::new(threads), again))), ..self }
     }
@@ -128,19 +116,19 @@ impl RankLog {
         self
     }
 
-    /// The log's header. Where only a ring is left it states the run's id and the rank, and nothing else is known.
+    /// Returns the log's header. If only a ring is left it states no more than the run's id and the rank.
     pub fn header(&self) -> &LogHeader {
         &self.header
     }
 
-    /// Gives back memory that is not needed until the next item is asked for: for who reads thousands of logs in turn.
+    /// Gives back memory that is not needed until the next item, for readers of thousands of logs in turn.
     pub fn give_back_memory(&mut self) {
         if let Some(log) = &mut self.log {
             log.give_back_memory();
         }
     }
 
-    /// The next item; `None` at the end, for good.
+    /// Returns the next item, or `None` at the end.
     pub fn next_item(&mut self) -> Option<LogItem> {
         let mut item = match self.merge.take() {
             None => self.next_as_it_is(),
@@ -173,9 +161,6 @@ impl RankLog {
                 self.forgiven = Some(item);
                 continue;
             }
-            if !self.rings.is_empty() {
-                self.undefined.add_item(&item);
-            }
             self.is_truncated |= matches!(&item, LogItem::Problem(problem) if problem.kind == ProblemKind::Truncated);
             if let LogItem::Definitions(definitions) = &item {
                 for definition in definitions.iter() {
@@ -187,30 +172,29 @@ impl RankLog {
         let hole = self.log.as_ref().map_or(0, |log| log.source().skipped());
         if hole > 0 {
             let detail = format!("a hole of {} in the log's file", CountedNoun(hole, "byte"));
-            self.waiting.push_back(problem(self.header.rank, ProblemKind::Damaged, hole, detail));
+            self.waiting.push_back(LogItem::problem(self.header.rank, ProblemKind::Damaged, hole, detail));
         }
         self.salvage();
         self.report_lost_facts();
         self.waiting.pop_front()
     }
 
-    /// Reports that the log has lost definitions that something refers to, or other blocks that no ring holds: then its unfinished block is a loss, too.
+    /// Reports blocks that the log has lost and no ring holds, in which case its unfinished block is a loss, too.
     fn report_lost_facts(&mut self) {
         let (forgiven, rank) = (self.forgiven.take(), self.header.rank);
-        // Without a log there is nothing, which is reported as such.
+        // A missing log has its own problem.
         let Some(log) = &self.log else { return };
-        let n_ids = self.undefined.count() as u64;
         let n_bytes = self.facts_end.saturating_sub(log.whole_bytes());
-        if n_ids > 0 || n_bytes > 0 {
+        if n_bytes > 0 || self.lost_waiting {
             self.is_truncated |= forgiven.is_some();
             self.waiting.extend(forgiven);
         }
-        if n_ids > 0 {
-            let detail = format!("the definitions of {} that it refers to are missing", CountedNoun(n_ids, "id"));
-            self.waiting.push_back(problem(rank, ProblemKind::Truncated, n_ids, detail));
+        if self.lost_waiting {
+            let detail = "its last definitions, which were in a ring, are damaged".to_owned();
+            self.waiting.push_back(LogItem::problem(rank, ProblemKind::Truncated, 1, detail));
         } else if n_bytes > 0 && !self.is_truncated {
             let detail = format!("its last {} are missing", CountedNoun(n_bytes, "byte"));
-            self.waiting.push_back(problem(rank, ProblemKind::Truncated, n_bytes, detail));
+            self.waiting.push_back(LogItem::problem(rank, ProblemKind::Truncated, n_bytes, detail));
         }
     }
 
@@ -219,7 +203,8 @@ impl RankLog {
         let Some(log) = &mut self.log else { return false };
         let at = log.whole_bytes();
         matches!(item, LogItem::Problem(problem) if problem.kind == ProblemKind::Truncated)
-            && (log.is_cut_in_records() || self.rings.iter().any(|ring| ring.waiting.are_next_at(at)))
+            && (log.is_cut_in_records()
+                || self.rings.iter().flat_map(|ring| &ring.waiting).any(|waiting| waiting.are_next_at(at)))
             && !self.rings.is_empty()
             && self.rings.iter().all(|ring| ring.head.first <= log.sequences().next(ring.head.thread))
     }
@@ -237,13 +222,12 @@ impl RankLog {
         }
     }
 
-    /// Puts the definitions that the log was to have next into `waiting`: records in the rings may refer to them.
+    /// Puts the definitions that were waiting to be written into `waiting`, because records in the rings may refer to them.
     fn take_in_unwritten(&mut self) {
         let log_bytes = self.log.as_ref().map_or(0, LogReader::whole_bytes);
         for ring in &mut self.rings {
-            let WaitingDefinitions { from, definitions } = std::mem::take(&mut ring.waiting);
+            let WaitingDefinitions { from, definitions } = ring.waiting.take().unwrap_or_default();
             if log_bytes <= from && !definitions.is_empty() {
-                self.undefined.add_definitions(&definitions);
                 self.waiting.push_back(LogItem::Definitions(definitions));
             }
         }
@@ -252,65 +236,20 @@ impl RankLog {
     /// Puts what the rings hold beyond the log into `waiting`.
     fn salvage(&mut self) {
         self.salvaged = true;
+        let rank = self.header.rank;
         let had_rings = !self.rings.is_empty() || self.has_blank_rings;
         // The recorder itself has reported what was lost with a file that was emptied while it ran.
         let is_reported = self.reported.contains_key(&(ProblemKind::RingLost as u16));
         if self.has_blank_rings && self.has_threads && !is_reported {
-            let detail = format!("{} is empty", rings_name(self.header.rank));
-            self.waiting.push_back(problem(self.header.rank, ProblemKind::Damaged, 1, detail));
+            let detail = format!("{} is empty", rings_name(rank));
+            self.waiting.push_back(LogItem::problem(rank, ProblemKind::Damaged, 1, detail));
         }
         self.take_in_unwritten();
-        let mut without_log = SequenceNumbers::default();
-        let sequences = self.log.as_mut().map_or(&mut without_log, LogReader::sequences);
-        let rank = self.header.rank;
-        let mut n_records = 0;
-        // Each ring has counted what was dropped of its own thread; the first one's, also what came when recording had been given up.
+        // Each ring has counted the drops of its own thread, and the first one also those after recording had been given up.
         let dropped = self.rings.iter().fold(0, |all: u64, ring| all.saturating_add(ring.dropped));
+        let mut n_records = 0;
         for ring in std::mem::take(&mut self.rings) {
-            let SalvagedRing { mut head, mut records, .. } = ring;
-            let lost = sequences.trim(&mut head, &mut records);
-            n_records += records.len();
-            // A ring has the id plus one: a slot of zeros has no call site.
-            for record in &mut records {
-                record.call_site = record.call_site.wrapping_sub(1);
-            }
-            self.undefined.add_records(&head, &records);
-            let killed = ring.killed.filter(|_| !self.ended && ring.end.is_none());
-            if let Some(ticks) = killed {
-                // The call in which it was lasted until then, or its computation.
-                records.push(Record::new(Operation::ProgramEnd, ticks));
-                self.waiting.push_back(LogItem::Definitions(vec![Definition::Lifetime(LifetimePoint::Killed, ticks)]));
-            }
-            // Where the ring is empty, what could not be written is reported as dropped alone.
-            let lost = lost.filter(|&lost| !records.is_empty() || lost > ring.dropped);
-            self.waiting.extend(lost.map(|lost| gap(rank, &head, lost)));
-            if !records.is_empty() {
-                self.waiting.push_back(LogItem::Records { head, records });
-            }
-            let dropped = (ProblemKind::Dropped as u16, dropped);
-            for (number, count) in ring.problems.into_iter().chain([dropped]) {
-                let reported = self.reported.entry(number).or_default();
-                if count > *reported {
-                    let more = count - std::mem::replace(reported, count);
-                    self.waiting.push_back(match ProblemKind::from_number(number) {
-                        Some(kind) => problem(rank, kind, more, String::new()),
-                        // Of a newer recorder: reported as the log would have reported it.
-                        None => LogItem::Definitions(vec![Definition::Problem(number, more, String::new())]),
-                    });
-                }
-            }
-            let window_end = ring.window_end.filter(|_| !std::mem::replace(&mut self.window_ended, true));
-            let end = ring.end.filter(|_| !self.ended);
-            self.ended |= end.is_some();
-            let usage = ring.end_usage.filter(|_| end.is_some());
-            let definitions: Vec<_> = (window_end.map(Definition::WindowEnd).into_iter())
-                .chain(usage.into_iter().flat_map(|(usage, at)| [Definition::Usage(usage), Definition::Instant(at)]))
-                .chain(ring.exit_status.filter(|_| end.is_some()).map(Definition::ExitStatus))
-                .chain(end.map(|(reason, ticks)| Definition::End(reason, ticks)))
-                .collect();
-            if !definitions.is_empty() {
-                self.waiting.push_back(LogItem::Definitions(definitions));
-            }
+            n_records += self.salvage_ring(ring, dropped);
         }
         if !self.ended && had_rings {
             let detail = match n_records {
@@ -318,19 +257,73 @@ impl RankLog {
                 1 => "its last record comes from its ring".to_owned(),
                 n => format!("its last {} come from its ring", CountedNoun(n as u64, "record")),
             };
-            self.waiting.push_back(problem(rank, ProblemKind::NotClosed, 1, detail));
+            self.waiting.push_back(LogItem::problem(rank, ProblemKind::NotClosed, 1, detail));
         } else if !self.ended {
-            self.waiting.push_back(problem(rank, ProblemKind::EndMissing, 1, String::new()));
+            self.waiting.push_back(LogItem::problem(rank, ProblemKind::EndMissing, 1, String::new()));
         }
+    }
+
+    /// Puts what a ring holds beyond the log into `waiting`, and returns the number of its records. `dropped` is the number of drops of all rings.
+    fn salvage_ring(&mut self, ring: SalvagedRing, dropped: u64) -> usize {
+        let SalvagedRing { mut head, mut records, .. } = ring;
+        let mut without_log = SequenceNumbers::default();
+        let sequences = self.log.as_mut().map_or(&mut without_log, LogReader::sequences);
+        let lost = sequences.trim(&mut head, &mut records);
+        let n_records = records.len();
+        // A ring has the id plus one: a slot of zeros has no call site.
+        for record in &mut records {
+            record.call_site = record.call_site.wrapping_sub(1);
+        }
+        if let Some(ticks) = ring.killed.filter(|_| !self.ended && ring.end.is_none()) {
+            // The last call, or the computation after it, lasted until then.
+            records.push(Record::new(Operation::ProgramEnd, ticks));
+            self.waiting.push_back(LogItem::Definitions(vec![Definition::Lifetime(LifetimePoint::Killed, ticks)]));
+        }
+        // If the ring is empty, records that could not be written are only reported as dropped.
+        let lost = lost.filter(|&lost| !records.is_empty() || lost > ring.dropped);
+        self.waiting.extend(lost.map(|lost| gap(self.header.rank, &head, lost)));
+        if !records.is_empty() {
+            self.waiting.push_back(LogItem::Records { head, records });
+        }
+        for (number, count) in ring.problems.into_iter().chain([(ProblemKind::Dropped as u16, dropped)]) {
+            self.report_counted(number, count);
+        }
+        let window_end = ring.window_end.filter(|_| !std::mem::replace(&mut self.window_ended, true));
+        let mut definitions = Vec::from_iter(window_end.map(Definition::WindowEnd));
+        if let Some((reason, ticks)) = ring.end.filter(|_| !self.ended) {
+            self.ended = true;
+            if let Some((usage, at)) = ring.end_usage {
+                definitions.extend([Definition::Usage(usage), Definition::Instant(at)]);
+            }
+            definitions.extend(ring.exit_status.map(Definition::ExitStatus));
+            definitions.push(Definition::End(reason, ticks));
+        }
+        if !definitions.is_empty() {
+            self.waiting.push_back(LogItem::Definitions(definitions));
+        }
+        n_records
+    }
+
+    /// Reports a problem that a ring has counted, as far as the log has not.
+    fn report_counted(&mut self, number: u16, count: u64) {
+        let reported = self.reported.entry(number).or_default();
+        if count <= *reported {
+            return;
+        }
+        let more = count - std::mem::replace(reported, count);
+        self.waiting.push_back(match ProblemKind::from_number(number) {
+            Some(kind) => LogItem::problem(self.header.rank, kind, more, String::new()),
+            // Problems of a newer recorder are reported as the log would have reported them.
+            None => LogItem::Definitions(vec![Definition::Problem(number, more, String::new())]),
+        });
     }
 }
 
-/// Decides what the time between polls of a rank's threads is.
 struct ThreadPolls {
     polling: PollGapRule,
     limits: PollGapLimits,
     gap_uses: Arc<GapUses>,
-    /// By number: the sequence number of its next record. In boxes: a map has room for several, and thousands of logs are open.
+    /// Classifier and sequence number of the next record, by thread. Boxed, because a map allocates room for several entries, and thousands of logs are open.
     threads: HashMap<u32, Box<(u64, PollGapClassifier)>>,
     /// The long gaps in the profiles that come next, by thread.
     gaps: HashMap<u32, ProfileGaps>,
@@ -372,21 +365,20 @@ impl ThreadPolls {
         }
     }
 
-    /// The sums of the first thread, once.
     fn take_sums(&mut self) -> Option<PollSums> {
         let (_, polls) = &mut **self.threads.get_mut(&0)?;
         Some(polls.take_sums()).filter(|sums| *sums != PollSums::default())
     }
 }
 
-/// Opens the log at `path`.
 pub(crate) fn open_log(path: &Path) -> Result<LogReader<DataOnly>, OpenError> {
-    let file = open_file(path).map_err(|source| OpenError::Io { path: path.to_path_buf(), source })?;
-    LogReader::named(DataOnly::new(file), path)
+    let file = open_file(path).map_err(UnreadableLog::Io);
+    let log = file.and_then(|file| LogReader::new(DataOnly::new(file)));
+    log.map_err(|reason| OpenError { path: path.to_path_buf(), reason })
 }
 
-/// Reads the rings of `rank`: none where the process died before it had made the first one. `None`: there are none, or they cannot be
-/// read, which is reported in `waiting`.
+/// Reads the rings of `rank`, or returns `None` if there is no file, or it cannot be read, which is reported in `waiting`. The list is empty if the process
+/// died before it had made the first ring.
 fn open_rings(rank: u32, path: &Path, waiting: &mut VecDeque<LogItem>) -> Option<Vec<SalvagedRing>> {
     let name = rings_name(rank);
     let found = open_file(path).and_then(|file| {
@@ -405,51 +397,23 @@ fn open_rings(rank: u32, path: &Path, waiting: &mut VecDeque<LogItem>) -> Option
         Ok(None) => (ProblemKind::Damaged, format!("{name}: no rings of this version of lbprof")),
         Err(error) => (ProblemKind::of_unreadable(&error), format!("{name}: {}", SystemError(&error))),
     };
-    waiting.push_back(problem(rank, kind, 1, unreadable));
+    waiting.push_back(LogItem::problem(rank, kind, 1, unreadable));
     None
 }
 
-/// Reports what a ring has lost with its file.
 fn report_losses(rank: u32, ring: &SalvagedRing, waiting: &mut VecDeque<LogItem>) {
     let name = rings_name(rank);
     if ring.cut {
-        waiting.push_back(problem(rank, ProblemKind::Truncated, 1, format!("{name} is cut short")));
+        waiting.push_back(LogItem::problem(rank, ProblemKind::Truncated, 1, format!("{name} is cut short")));
     }
     if ring.lost != 0 {
         let detail = format!("{name} was truncated: {} in it are lost", CountedNoun(ring.lost as u64, "record"));
-        waiting.push_back(problem(rank, ProblemKind::RingLost, 1, detail));
+        waiting.push_back(LogItem::problem(rank, ProblemKind::RingLost, 1, detail));
     }
 }
 
-/// Returns whether a file has no head of a ring, but zeros or nothing.
 fn is_blank(file: &File) -> io::Result<bool> {
     let mut head = [0; HEAD_BYTES];
     let read = read_at_most(file, &mut head, 0)?;
     Ok(head[..read].iter().all(|&byte| byte == 0))
-}
-
-/// The facts about a run that a ring alone holds.
-fn header_of(ring: &SalvagedRing) -> LogHeader {
-    let nowhere = ClockPair { ticks: 0, monotonic_ns: 0 };
-    LogHeader {
-        run_id: ring.run_id,
-        rank: ring.rank,
-        n_ranks: 0,
-        host: String::new(),
-        pid: 0,
-        command: Vec::new(),
-        mpi: String::new(),
-        abi: String::new(),
-        recorder: String::new(),
-        clock: ClockSource::Tsc,
-        started_unix_s: 0,
-        recorded_ranks: RankList::default(),
-        mode: RecordingMode::Events,
-        instants: [nowhere; 2],
-        settings: Vec::new(),
-    }
-}
-
-fn problem(rank: u32, kind: ProblemKind, count: u64, detail: String) -> LogItem {
-    LogItem::Problem(Problem { kind, rank: Some(rank), count, detail })
 }

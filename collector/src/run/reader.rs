@@ -6,12 +6,12 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use zstd::bulk::Decompressor;
 
 use crate::blocks::{BlockScanner, CutKind, LogBlockEvent};
-use crate::codec::get;
+use crate::codec::{get, u16_at, u32_at};
 use crate::decode::RecordDecoder;
 use crate::definition::Definition;
 use crate::format::{
@@ -58,72 +58,52 @@ pub enum LogItem {
     Polls(PollSums),
 }
 
-/// Why a log could not be opened.
+impl LogItem {
+    pub(crate) fn problem(rank: u32, kind: ProblemKind, count: u64, detail: String) -> LogItem {
+        LogItem::Problem(Problem { kind, rank: Some(rank), count, detail })
+    }
+}
+
+/// A log that could not be opened.
 #[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// The file could not be read at all.
-    #[error("{}: {}", path.display(), SystemError(source))]
-    Io {
-        /// The log.
-        path: PathBuf,
-        /// Error of the system.
-        source: io::Error,
-    },
-    /// The file is something else.
-    #[error("{}: not a log of lbprof: it begins with {found:02x?}, a log with \"LBPROFLG\": leave other files out of the folder", path.display())]
-    NotALog {
-        /// The file.
-        path: PathBuf,
-        /// Its first bytes, at most eight.
-        found: Vec<u8>,
-    },
-    /// The log is of another version of the format.
-    #[error("{}: log format {found}, this lb-report reads {VERSION}: use the lb-report of the run's lbprof", path.display())]
-    Version {
-        /// The log.
-        path: PathBuf,
-        /// Its version.
-        found: u16,
-    },
-    /// The log ends before its first block.
-    #[error("{}: the log ends after {}, within its header: the rank ended in MPI_Init, the disk was full, or the copy is incomplete", path.display(), CountedNoun(*found, "byte"))]
-    Short {
-        /// The log.
-        path: PathBuf,
-        /// Number of existing bytes.
-        found: u64,
-    },
+#[error("{}: {reason}", path.display())]
+pub struct OpenError {
+    /// The file.
+    pub path: PathBuf,
+    /// The reason.
+    pub reason: UnreadableLog,
+}
+
+/// The reason why a log cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum UnreadableLog {
+    /// The system does not let it be read.
+    #[error("{}", SystemError(.0))]
+    Io(io::Error),
+    /// The file is something else. It begins with these bytes, at most eight.
+    #[error(
+        "not a log of lbprof: it begins with {0:02x?}, a log with \"LBPROFLG\": leave other files out of the folder"
+    )]
+    NotALog(Vec<u8>),
+    /// The log has this version of the format.
+    #[error("log format {0}, this lb-report reads {VERSION}: use the lb-report of the run's lbprof")]
+    Version(u16),
+    /// The log has this number of bytes, and ends before its first block.
+    #[error("the log ends after {}, within its header: the rank ended in MPI_Init, the disk was full, or the copy is incomplete", CountedNoun(*.0, "byte"))]
+    Short(u64),
     /// The header's checksum does not hold, or its content cannot be understood.
-    #[error("{}: the log's header is damaged ({what}): copy the log again from where it was recorded", path.display())]
-    Header {
-        /// The log.
-        path: PathBuf,
-        /// Found and expected values.
-        what: String,
-    },
+    #[error("the log's header is damaged ({0}): copy the log again from where it was recorded")]
+    Header(String),
 }
 
 impl OpenError {
-    /// Returns the kind of problem that the log is.
+    /// Returns the problem that the log stands for.
     pub fn kind(&self) -> ProblemKind {
-        match self {
-            OpenError::Io { source, .. } => ProblemKind::of_unreadable(source),
-            OpenError::Short { found: 0, .. } => ProblemKind::EndedInInit,
+        match &self.reason {
+            UnreadableLog::Io(error) => ProblemKind::of_unreadable(error),
+            UnreadableLog::Short(0) => ProblemKind::EndedInInit,
             _ => ProblemKind::Damaged,
         }
-    }
-
-    /// The log ends within its header after `found` bytes, or cannot be read further because of `error`.
-    fn ended_early(path: &Path, error: Option<io::Error>, found: u64) -> OpenError {
-        let path = path.to_path_buf();
-        match error {
-            Some(source) => OpenError::Io { path, source },
-            None => OpenError::Short { path, found },
-        }
-    }
-
-    fn damaged(path: &Path, what: String) -> OpenError {
-        OpenError::Header { path: path.to_path_buf(), what }
     }
 }
 
@@ -131,13 +111,10 @@ impl OpenError {
 pub struct LogReader<R: Read> {
     blocks: BlockScanner<R>,
     header: LogHeader,
-    sequences: SequenceNumbers,
-    sample_sequences: SequenceNumbers,
-    /// True if blocks of records and profiles are skipped.
+    reached: LogPosition,
     samples_only: bool,
     /// The blocks so far, until one was skipped.
     index: Option<LogIndex>,
-    /// An item that comes after the one just given.
     then: Option<LogItem>,
     /// Blocks, definitions and records of kinds that this version does not know.
     unknown: u64,
@@ -148,23 +125,20 @@ pub struct LogReader<R: Read> {
     done: bool,
 }
 
-/// Memory in which a thread unpacks blocks.
 #[derive(Default)]
 struct UnpackBuffers {
     decoder: RecordDecoder,
-    /// Contents of a block's frame.
     plain: Vec<u8>,
 }
 
-/// Bytes of a block, and records, for which a thread keeps memory: recorded blocks have fewer.
+/// Maximum sizes of the memory for a block and its records that a thread keeps. Recorded blocks are smaller.
 const MOST_KEPT: usize = 1 << 20;
 const MOST_RECORDS_KEPT: usize = 1 << 13;
 
-// As zstd's context: one serves all logs that a thread reads, of which thousands may be open.
+// One serves all logs that a thread reads, because thousands of them may be open.
 thread_local!(static UNPACKING: Cell<Option<Box<UnpackBuffers>>> = const { Cell::new(None) });
 
 impl UnpackBuffers {
-    /// Leaves it to the next block that the thread unpacks.
     fn keep(self: Box<Self>) {
         if self.plain.len() <= MOST_KEPT {
             UNPACKING.set(Some(self));
@@ -172,8 +146,7 @@ impl UnpackBuffers {
     }
 }
 
-/// Takes back records that nobody needs any more: the next ones that this thread reads come in their memory, so that no large piece of memory is
-/// freed where small ones that stay then take its place.
+/// Takes back the memory of records that are no longer needed, for the next ones that this thread reads. Freeing such large pieces would fragment the heap.
 pub fn recycle(records: Vec<Record>) {
     if records.capacity() <= MOST_RECORDS_KEPT {
         let mut unpacking = UNPACKING.take().unwrap_or_default();
@@ -182,69 +155,50 @@ pub fn recycle(records: Vec<Record>) {
     }
 }
 
-/// Bytes that the blocks of any log may hold when unpacked, and so many more for each byte of the log. Recorded logs grow by less than 10
-/// when unpacked; what grows by hundreds was made to keep its reader busy.
+/// Maximum number of unpacked bytes of a log: a fixed number, and a factor for each byte of the log. Recorded logs grow by less than 10 when unpacked. A
+/// log that grows by hundreds was made to keep its reader busy.
 const UNPACKED: (u64, u64) = (256 << 20, 32);
 
 impl<R: Read> LogReader<R> {
-    /// Opens a log: reads its header from `source`. Errors name the log "the log"; see [`LogReader::named`].
-    pub fn new(source: R) -> Result<Self, OpenError> {
-        Self::named(source, Path::new("the log"))
-    }
-
-    /// Opens the log that `source` reads and that errors shall call `path`.
-    pub fn named(source: R, path: &Path) -> Result<Self, OpenError> {
+    /// Opens a log: reads its header from `source`.
+    pub fn new(source: R) -> Result<Self, UnreadableLog> {
         let mut blocks = BlockScanner::new(source);
         let preamble = blocks.take(PREAMBLE_BYTES).to_vec();
-        let found = preamble.len() as u64;
         if preamble.iter().zip(LOG_MAGIC).any(|(&byte, magic)| byte != magic) {
-            return Err(OpenError::NotALog {
-                path: path.to_path_buf(),
-                found: preamble[..preamble.len().min(8)].to_vec(),
-            });
+            return Err(UnreadableLog::NotALog(preamble[..preamble.len().min(8)].to_vec()));
         }
-        let Some(preamble) = preamble.first_chunk::<PREAMBLE_BYTES>() else {
-            return Err(OpenError::ended_early(path, blocks.take_error(), found));
+        let Some(&preamble) = preamble.first_chunk::<PREAMBLE_BYTES>() else {
+            return Err(ended_early(&mut blocks));
         };
-        let version = u16::from_le_bytes([preamble[8], preamble[9]]);
-        let length = u32::from_le_bytes([preamble[10], preamble[11], preamble[12], preamble[13]]) as usize;
-        let crc = u32::from_le_bytes([preamble[14], preamble[15], preamble[16], preamble[17]]);
+        let version = u16_at(&preamble, 8);
         if version != VERSION {
-            return Err(OpenError::Version { path: path.to_path_buf(), found: version });
+            return Err(UnreadableLog::Version(version));
         }
+        let (length, crc) = (u32_at(&preamble, 10) as usize, u32_at(&preamble, 14));
         if length > MAX_HEADER {
             let (claimed, most) = (CountedNoun(length as u64, "byte"), GroupedNumber(MAX_HEADER as u64));
-            return Err(OpenError::damaged(path, format!("it claims {claimed}, at most {most} are possible")));
+            return Err(UnreadableLog::Header(format!("it claims {claimed}, at most {most} are possible")));
         }
-        let n = blocks.take(length).len();
-        if n < length {
-            return Err(OpenError::ended_early(path, blocks.take_error(), found + n as u64));
+        if blocks.take(length).len() < length {
+            return Err(ended_early(&mut blocks));
         }
-        let bytes = blocks.taken(n);
+        let bytes = blocks.taken(length);
         let actual = header_checksum(version, bytes);
         if actual != crc {
-            return Err(OpenError::damaged(path, format!("its checksum is {actual:08x}, it states {crc:08x}")));
+            return Err(UnreadableLog::Header(format!("its checksum is {actual:08x}, it states {crc:08x}")));
         }
         let Some((header, _)) = get::<LogHeader>(bytes) else {
-            return Err(OpenError::damaged(path, "its content cannot be understood".to_owned()));
+            return Err(UnreadableLog::Header("its content cannot be understood".to_owned()));
         };
-        let (sequences, sample_sequences) = Default::default();
-        let log = LogReader::resumed(header, blocks, sequences, sample_sequences);
+        let log = LogReader::resumed(header, blocks, LogPosition::default());
         Ok(LogReader { index: Some(LogIndex::default()), ..log })
     }
 
-    /// Goes on in the log with this header: `blocks` follow those in which records and samples got as far as the sequence numbers say.
-    pub(crate) fn resumed(
-        header: LogHeader,
-        blocks: BlockScanner<R>,
-        sequences: SequenceNumbers,
-        sample_sequences: SequenceNumbers,
-    ) -> Self {
+    pub(crate) fn resumed(header: LogHeader, blocks: BlockScanner<R>, reached: LogPosition) -> Self {
         LogReader {
             blocks,
             header,
-            sequences,
-            sample_sequences,
+            reached,
             samples_only: false,
             index: None,
             then: None,
@@ -260,7 +214,7 @@ impl<R: Read> LogReader<R> {
         &self.header
     }
 
-    /// The next item; `None` at the end, for good.
+    /// Returns the next item, or `None` at the end.
     pub fn next_item(&mut self) -> Option<LogItem> {
         loop {
             if let Some(item) = self.then.take() {
@@ -298,12 +252,10 @@ impl<R: Read> LogReader<R> {
         }
     }
 
-    /// Gives back memory that the next item does not need.
     pub(crate) fn give_back_memory(&mut self) {
         self.blocks.give_back_memory();
     }
 
-    /// Skips the blocks of records and profiles.
     pub(crate) fn samples_only(self) -> Self {
         LogReader { samples_only: true, index: None, ..self }
     }
@@ -317,37 +269,30 @@ impl<R: Read> LogReader<R> {
         }
     }
 
-    /// Returns the bytes of the log so far, without an unfinished block.
     pub(crate) fn whole_bytes(&self) -> u64 {
-        self.blocks.position() - self.cut.1
+        self.blocks.position - self.cut.1
     }
 
-    /// Bytes of the source that are done with.
     pub(crate) fn position(&self) -> u64 {
-        self.blocks.position()
+        self.blocks.position
     }
 
-    /// Returns whether the source has ended within a block.
     pub(crate) fn is_cut(&self) -> bool {
         self.cut.0 != CutKind::NotCut
     }
 
-    /// The sequence numbers that records and samples have reached, by thread.
-    pub(crate) fn into_sequences(self) -> (SequenceNumbers, SequenceNumbers) {
-        (self.sequences, self.sample_sequences)
+    pub(crate) fn into_position(self) -> LogPosition {
+        self.reached
     }
 
-    /// The source of the bytes.
     pub(crate) fn source(&self) -> &R {
-        self.blocks.source()
+        &self.blocks.source
     }
 
-    /// The place that each thread's records have reached.
     pub(crate) fn sequences(&mut self) -> &mut SequenceNumbers {
-        &mut self.sequences
+        &mut self.reached.records
     }
 
-    /// The contents of a block, or `None` if they are empty or not new.
     fn item(&mut self, block: BlockHead) -> Option<LogItem> {
         let Some(kind) = BlockKind::from_number(block.kind) else {
             (self.unknown, self.index) = (self.unknown + 1, None);
@@ -357,7 +302,7 @@ impl<R: Read> LogReader<R> {
             return None;
         }
         self.unpacked += u64::from(block.plain);
-        let bytes = self.blocks.position();
+        let bytes = self.blocks.position;
         if self.unpacked > UNPACKED.0 + UNPACKED.1 * bytes {
             self.done = true;
             let detail = format!(
@@ -368,77 +313,76 @@ impl<R: Read> LogReader<R> {
             return Some(self.problem(ProblemKind::Damaged, 1, detail));
         }
         let mut unpacking = UNPACKING.take().unwrap_or_default();
-        let item = self.item_of(kind, &block, &mut unpacking);
+        let decoded = self.decode(kind, &block, &mut unpacking);
         unpacking.keep();
+        let Some((contents, item)) = decoded else {
+            let detail = format!("a block of {kind:?} whose checksum holds cannot be understood");
+            return Some(self.problem(ProblemKind::Damaged, 1, detail));
+        };
+        if kind != BlockKind::Index
+            && let Some(index) = &mut self.index
+        {
+            let bytes = BLOCK_HEAD_BYTES as u64 + u64::from(block.stored);
+            index.add(kind as u8, self.blocks.position - bytes, bytes, &contents);
+        }
         item
     }
 
-    fn item_of(&mut self, kind: BlockKind, block: &BlockHead, unpacking: &mut UnpackBuffers) -> Option<LogItem> {
-        let payload = self.blocks.payload(block);
+    /// Decodes a block, unless it cannot be understood. The item is `None` if there is nothing new in it.
+    fn decode(
+        &mut self,
+        kind: BlockKind,
+        block: &BlockHead,
+        unpacking: &mut UnpackBuffers,
+    ) -> Option<(BlockContents, Option<LogItem>)> {
         let UnpackBuffers { plain, decoder } = unpacking;
-        let Some((plain, tail)) = contents(plain, block, payload) else {
-            return Some(self.not_understood(kind));
-        };
-        let listed = ListedBlock { kind, index: self.index.as_mut(), end: self.blocks.position(), head: block };
-        match kind {
-            BlockKind::Definitions => match definitions(plain) {
-                Some((definitions, unknown)) => {
-                    self.unknown += unknown;
-                    listed.list(&BlockContents::default());
-                    Some(LogItem::Definitions(definitions))
-                }
-                None => Some(self.not_understood(kind)),
-            },
-            BlockKind::Records => match decoder.decode(plain, tail) {
-                Some((head, _)) if !is_sane(&head) => Some(self.not_understood(kind)),
-                Some((head, mut records)) => {
-                    self.unknown += decoder.unknown_operations(&records);
-                    joined::take_apart(&mut records);
-                    listed.list(&held(&head, &records));
-                    self.in_sequence(head, records)
-                }
-                None => Some(self.not_understood(kind)),
-            },
-            BlockKind::Profile => match get::<ProfileBatch>(plain).map(|(batch, _)| batch) {
-                Some(batch) if is_sane(&batch.head) && is_sane(&batch.next) => {
-                    listed.list(&BlockContents::of_profile(&batch));
-                    self.profile_in_sequence(batch)
-                }
-                Some(_) | None => Some(self.not_understood(kind)),
-            },
-            BlockKind::Samples => match sample_block::decode(plain, tail) {
-                Some((head, samples)) => {
-                    listed.list(&BlockContents::of_samples(&head, &samples));
-                    self.samples_in_sequence(head, samples)
-                }
-                None => Some(self.not_understood(kind)),
-            },
-            BlockKind::Summary => match summary(plain) {
-                Some(summary) => {
-                    listed.list(&BlockContents::of_profile(&summary.batch));
-                    if !summary.is_of(&self.header) {
-                        let detail = format!("a summary is of rank {}, or of another run", summary.rank);
-                        return Some(self.problem(ProblemKind::SummaryWrong, 1, detail));
-                    }
-                    Some(LogItem::Summary(Box::new(summary)))
-                }
-                None => Some(self.not_understood(kind)),
-            },
+        let (plain, tail) = contents(plain, block, self.blocks.taken(block.stored as usize))?;
+        Some(match kind {
+            BlockKind::Definitions => {
+                let (definitions, unknown) = definitions(plain)?;
+                self.unknown += unknown;
+                (BlockContents::default(), Some(LogItem::Definitions(definitions)))
+            }
+            BlockKind::Records => {
+                let (head, mut records) = decoder.decode(plain, tail).filter(|(head, _)| is_sane(head))?;
+                self.unknown += decoder.unknown_operations(&records);
+                joined::take_apart(&mut records);
+                (BlockContents::of_records(&head, &records, records.len()), self.in_sequence(head, records))
+            }
+            BlockKind::Profile => {
+                let (batch, _) =
+                    get::<ProfileBatch>(plain).filter(|(batch, _)| is_sane(&batch.head) && is_sane(&batch.next))?;
+                (BlockContents::of_profile(&batch), self.profile_in_sequence(batch))
+            }
+            BlockKind::Samples => {
+                let (head, samples) = sample_block::decode(plain, tail)?;
+                (BlockContents::of_samples(&head, &samples), self.samples_in_sequence(head, samples))
+            }
+            BlockKind::Summary => {
+                let summary = summary(plain)?;
+                let contents = BlockContents::of_profile(&summary.batch);
+                let item = if summary.is_of(&self.header) {
+                    LogItem::Summary(Box::new(summary))
+                } else {
+                    let detail = format!("a summary is of rank {}, or of another run", summary.rank);
+                    self.problem(ProblemKind::SummaryWrong, 1, detail)
+                };
+                (contents, Some(item))
+            }
             BlockKind::Index => {
-                let place = self.blocks.position() - BLOCK_HEAD_BYTES as u64 - u64::from(block.stored);
+                let place = self.blocks.position - BLOCK_HEAD_BYTES as u64 - u64::from(block.stored);
                 let found = self.index.as_mut().and_then(LogIndex::encoded);
                 let is_true = found.is_none_or(|found| found == plain) && tail == index::tail(place);
-                (!is_true).then(|| {
-                    let detail = "the index of its blocks states other blocks than there are".to_owned();
-                    self.problem(ProblemKind::SummaryWrong, 1, detail)
-                })
+                let detail = "the index of its blocks states other blocks than there are".to_owned();
+                let item = (!is_true).then(|| self.problem(ProblemKind::SummaryWrong, 1, detail));
+                (BlockContents::default(), item)
             }
-        }
+        })
     }
 
-    /// The records, less those read before; a gap before them is reported first.
+    /// Returns the records that were not read before. A gap before them is reported first.
     fn in_sequence(&mut self, mut head: BatchHead, mut records: Vec<Record>) -> Option<LogItem> {
-        let lost = self.sequences.trim(&mut head, &mut records);
+        let lost = self.reached.records.trim(&mut head, &mut records);
         if records.is_empty() {
             return None;
         }
@@ -447,7 +391,7 @@ impl<R: Read> LogReader<R> {
     }
 
     fn profile_in_sequence(&mut self, batch: ProfileBatch) -> Option<LogItem> {
-        let expected = self.sequences.next(batch.head.thread);
+        let expected = self.reached.records.next(batch.head.thread);
         if batch.head.first < expected {
             if batch.next.first <= expected {
                 return None;
@@ -457,94 +401,68 @@ impl<R: Read> LogReader<R> {
         }
         let lost = Some(batch.head.first - expected).filter(|&lost| lost > 0);
         let gap = lost.map(|lost| gap(self.header.rank, &batch.head, lost));
-        self.sequences.expect(batch.head.thread, batch.next.first);
+        self.reached.records.expect(batch.head.thread, batch.next.first);
         self.after(gap, LogItem::Profile(Box::new(batch)))
     }
 
-    /// The samples, unless they were read before; those lost before them are reported first.
+    /// Returns the samples, unless they were read before. Samples lost before them are reported first.
     fn samples_in_sequence(&mut self, head: SampleHead, samples: Vec<Sample>) -> Option<LogItem> {
         let thread = head.thread;
-        let expected = self.sample_sequences.next(thread);
+        let expected = self.reached.samples.next(thread);
         let next = head.first.saturating_add(samples.len() as u64);
         if head.first < expected {
             let detail = format!("samples of thread {thread} overlap those before them");
             return (next > expected).then(|| self.problem(ProblemKind::Damaged, 1, detail));
         }
         let missing = head.first - expected;
-        let detail = match missing.saturating_sub(head.lost) {
-            0 => format!("of thread {thread} before its sample {}", head.first),
-            n => {
-                format!(
-                    "of thread {thread} before its sample {}, {} in blocks that are missing",
-                    head.first,
-                    GroupedNumber(n)
-                )
-            }
-        };
+        let mut detail = format!("of thread {thread} before its sample {}", head.first);
+        if missing > head.lost {
+            detail += &format!(", {} in blocks that are missing", GroupedNumber(missing - head.lost));
+        }
         let lost = (missing > 0).then(|| self.problem(ProblemKind::SamplesLost, missing, detail));
-        self.sample_sequences.expect(thread, next);
+        self.reached.samples.expect(thread, next);
         if samples.is_empty() {
             return lost;
         }
         self.after(lost, LogItem::Samples { head, samples })
     }
 
-    /// `item`, or `first` and then `item`.
+    /// Returns `first`, if there is one, and then `item`.
     fn after(&mut self, first: Option<LogItem>, item: LogItem) -> Option<LogItem> {
-        match first {
-            None => Some(item),
-            first => {
-                self.then = Some(item);
-                first
-            }
+        if first.is_none() {
+            return Some(item);
         }
-    }
-
-    fn not_understood(&self, kind: BlockKind) -> LogItem {
-        let detail = format!("a block of {kind:?} whose checksum holds cannot be understood");
-        self.problem(ProblemKind::Damaged, 1, detail)
+        self.then = Some(item);
+        first
     }
 
     fn problem(&self, kind: ProblemKind, count: u64, detail: String) -> LogItem {
-        LogItem::Problem(Problem { kind, rank: Some(self.header.rank), count, detail })
+        LogItem::problem(self.header.rank, kind, count, detail)
     }
 }
 
-/// A block to be added to the index of its log, if there is one.
-struct ListedBlock<'a> {
-    kind: BlockKind,
-    index: Option<&'a mut LogIndex>,
-    /// End offset of the block.
-    end: u64,
-    head: &'a BlockHead,
+#[derive(Default)]
+pub(crate) struct LogPosition {
+    pub(crate) records: SequenceNumbers,
+    samples: SequenceNumbers,
 }
 
-impl ListedBlock<'_> {
-    /// Adds the block with its contents to the index.
-    fn list(self, contents: &BlockContents) {
-        let bytes = BLOCK_HEAD_BYTES as u64 + u64::from(self.head.stored);
-        if let Some(index) = self.index {
-            index.add(self.kind as u8, self.end - bytes, bytes, contents);
-        }
+/// The error of a log that ends within its header, or cannot be read further.
+fn ended_early<R: Read>(blocks: &mut BlockScanner<R>) -> UnreadableLog {
+    match blocks.error.take() {
+        Some(error) => UnreadableLog::Io(error),
+        None => UnreadableLog::Short(blocks.position),
     }
 }
 
-/// Decodes a block of records.
-fn held(head: &BatchHead, records: &[Record]) -> BlockContents {
-    let BatchHead { thread, first, previous_end, .. } = *head;
-    let end = records.last().map_or(0, |last| if last.end == 0 { last.begin } else { last.end });
-    BlockContents { thread, first, records: records.len() as u64, begin: previous_end, end }
-}
-
-/// Threads whose sequence numbers are followed; a run has fewer, and a hostile log takes no more memory.
+/// Maximum number of threads whose sequence numbers are tracked. A run has fewer, and a hostile log takes no more memory.
 const MOST_THREADS: usize = 1 << 16;
 
-/// Sequence number of the record that comes next, by thread.
 #[derive(Default)]
 pub(crate) struct SequenceNumbers(HashMap<u32, u64>);
 
 impl SequenceNumbers {
-    /// Sequence number that follows the last record of `thread`; 0 where there was none.
+    /// Returns the sequence number that follows the last record of `thread`, or 0 if there was none.
     pub(crate) fn next(&self, thread: u32) -> u64 {
         self.0.get(&thread).copied().unwrap_or(0)
     }
@@ -555,8 +473,8 @@ impl SequenceNumbers {
         }
     }
 
-    /// Takes off the front of `records` those that came before, and moves `head` accordingly. Gives how many records are
-    /// missing between those that came before and these.
+    /// Removes from the front of `records` the ones that were read before, and moves `head` accordingly. Returns the number of records that are missing
+    /// before the rest.
     pub(crate) fn trim(&mut self, head: &mut BatchHead, records: &mut Vec<Record>) -> Option<u64> {
         let expected = self.next(head.thread);
         let seen = usize::try_from(expected.saturating_sub(head.first)).unwrap_or(usize::MAX).min(records.len());
@@ -570,18 +488,18 @@ impl SequenceNumbers {
     }
 }
 
-/// Returns whether no more regions are open than may be: else each batch would cost what all of them before did together.
+/// Returns whether the number of open regions is possible. Otherwise each batch could cost as much as all batches before it.
 fn is_sane(head: &BatchHead) -> bool {
     head.open.len() <= MAX_OPEN_REGIONS
 }
 
-/// The problem that `lost` records of a thread are missing before `head`.
+/// Reports that `lost` records of a thread are missing before `head`.
 pub(crate) fn gap(rank: u32, head: &BatchHead, lost: u64) -> LogItem {
     let detail = format!("{} of thread {} before its record {}", CountedNoun(lost, "record"), head.thread, head.first);
-    LogItem::Problem(Problem { kind: ProblemKind::Gap, rank: Some(rank), count: lost, detail })
+    LogItem::problem(rank, ProblemKind::Gap, lost, detail)
 }
 
-/// The plain bytes and the tail of a block; `None` where its frame does not hold what its head states.
+/// Returns the plain bytes and the tail of a block, or `None` if its frame does not hold what its head states.
 pub(crate) fn contents<'a>(
     memory: &'a mut Vec<u8>,
     block: &BlockHead,
@@ -591,7 +509,7 @@ pub(crate) fn contents<'a>(
         return payload.split_at_checked(block.plain as usize);
     }
     let (frame, tail) = payload.split_at_checked(block.frame as usize)?;
-    // A frame that is honest about a large size is large itself, within what zstd can do: 64 MiB at most, taken once.
+    // At most 64 MiB, taken once.
     let plain = block.plain as usize;
     if memory.len() < plain {
         *memory = vec![0; plain.next_power_of_two()];
@@ -600,9 +518,9 @@ pub(crate) fn contents<'a>(
     (length == plain).then_some((&memory[..plain], tail))
 }
 
-/// Unpacks a frame; gives how many bytes it held. `None`: it is damaged, or holds more than `plain`.
+/// Unpacks a frame and returns its number of bytes, or `None` if it is damaged or holds more than `plain`.
 ///
-/// zstd's context takes 160 kB and keeps nothing between frames: one serves all logs that a thread reads.
+/// zstd's context takes 160 kB and keeps nothing between frames, so that one serves all logs that a thread reads.
 fn decompress(frame: &[u8], plain: &mut [u8]) -> Option<usize> {
     thread_local!(static CONTEXT: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) });
     CONTEXT.with_borrow_mut(|context| {
@@ -614,7 +532,6 @@ fn decompress(frame: &[u8], plain: &mut [u8]) -> Option<usize> {
     })
 }
 
-/// The summary of a block.
 pub(crate) fn summary(plain: &[u8]) -> Option<ThreadSummary> {
     let (summary, length) = get::<ThreadSummary>(plain)?;
     let is_whole = length == plain.len() && is_sane(&summary.batch.head) && is_sane(&summary.batch.next);

@@ -13,10 +13,8 @@ pub struct DataOnly {
     file: File,
     /// End of the current piece, from the start of the file.
     end: u64,
-    /// Offset of the next read.
     at: u64,
     skipped: u64,
-    /// True if the file system says where holes are.
     finds: bool,
 }
 
@@ -31,7 +29,6 @@ impl DataOnly {
         self.skipped
     }
 
-    /// Goes to the next piece; false where there is none.
     fn find(&mut self) -> io::Result<bool> {
         match seek(&self.file, Find::Data(self.at)) {
             Ok(begin) => {

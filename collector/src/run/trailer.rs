@@ -5,9 +5,9 @@
 //!              ↑________________________________________↑______________↑________|  found from the end
 //! ```
 //!
-//! Whatever contradicts itself is no summary: the rank's events are there. So all is checked that can be without them: that the blocks follow one another
-//! from the header to the index, that those read are what the index states, and that the summaries are of as many records, in the same time, as the
-//! index counts.
+//! A summary that contradicts anything is not used, because the rank's events can be read instead. Checked is everything that can be without them: the
+//! blocks follow one another from the header to the index, the blocks that are read are as the index states, and the summaries have the records and times
+//! of the index.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -15,22 +15,19 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use crate::codec::get;
 use crate::definition::Definition;
 use crate::folder::RunFolder;
-use crate::format::{
-    BLOCK_HEAD_BYTES, BlockHead, BlockKind, LOG_MAGIC, LogHeader, MAX_HEADER, PREAMBLE_BYTES, definitions,
-};
-use crate::index::{self, INDEX_MAGIC, INDEX_TAIL_BYTES, IndexEntry};
+use crate::format::{BLOCK_HEAD_BYTES, BlockHead, BlockKind, LogHeader, definitions};
+use crate::index::{self, BlockContents, INDEX_MAGIC, INDEX_TAIL_BYTES, IndexEntry};
 use crate::log_paths::open_file;
+use crate::rank_log::open_log;
 use crate::reader::{contents, summary};
 use crate::summary::ThreadSummary;
-use crate::words::SystemError;
 
-/// Bytes read at a log's end at first: of a short log that is all of it.
+/// Bytes read at a log's end at first. Many logs are shorter.
 const WINDOW: u64 = 32 << 10;
 
-/// Bytes at a log's end in which its index ends: what a process adds after MPI_Finalize comes after it.
+/// Bytes at a log's end in which its index ends. Blocks that a process adds after MPI_Finalize come after it.
 const AFTER_INDEX: usize = 4 << 10;
 
 /// The trailer of a log.
@@ -42,35 +39,23 @@ pub struct AtEnd {
     pub summaries: Vec<ThreadSummary>,
 }
 
-/// Why what a log ends with cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum AtEndError {
-    /// The log could not be read.
-    #[error("{}", SystemError(.0))]
-    Io(#[from] io::Error),
-    /// The log contradicts itself.
-    #[error("{0}")]
-    Wrong(String),
-}
-
-fn wrong<T>(what: impl Into<String>) -> Result<T, AtEndError> {
-    Err(AtEndError::Wrong(what.into()))
+fn wrong<T>(what: impl Into<String>) -> io::Result<T> {
+    Err(io::Error::other(what.into()))
 }
 
 impl RunFolder {
-    /// The entries of the index of the log of `rank`; `None` where it has none: it is of an older version, or the rank did not reach
-    /// MPI_Finalize.
+    /// Reads the index of the log of `rank`, or returns `None` if it has none: it is of an older version, or the rank did not reach MPI_Finalize.
     ///
-    /// Errors: what is wrong with it.
-    pub fn index(&self, rank: u32) -> Result<Option<Vec<IndexEntry>>, AtEndError> {
+    /// Errors: the log contradicts itself, or cannot be read.
+    pub fn index(&self, rank: u32) -> io::Result<Option<Vec<IndexEntry>>> {
         let Some(log) = self.bytes_at_end(rank)? else { return Ok(None) };
         Ok(log.index()?.map(|(entries, _)| entries))
     }
 
     /// Reads the trailer of the log of `rank`, or returns `None` if it has no index.
     ///
-    /// Errors: what is wrong with it.
-    pub fn at_end(&self, rank: u32) -> Result<Option<AtEnd>, AtEndError> {
+    /// Errors: as in [`RunFolder::index`].
+    pub fn at_end(&self, rank: u32) -> io::Result<Option<AtEnd>> {
         let Some(log) = self.bytes_at_end(rank)? else { return Ok(None) };
         let Some((entries, end)) = log.index()? else { return Ok(None) };
         log.at_end(&entries, end).map(Some)
@@ -82,27 +67,27 @@ impl RunFolder {
     }
 }
 
-/// A log's bytes, of which the last are in memory.
 struct AtEndBytes {
+    header: LogHeader,
+    header_end: u64,
     log: File,
     length: u64,
-    /// Offset of the bytes in memory.
     from: u64,
     window: Vec<u8>,
 }
 
 impl AtEndBytes {
     fn open(path: &Path) -> io::Result<Self> {
+        let reader = open_log(path).map_err(io::Error::other)?;
         let log = open_file(path)?;
         let length = log.metadata()?.len();
         let from = length.saturating_sub(WINDOW);
         let mut window = vec![0; (length - from) as usize];
         log.read_exact_at(&mut window, from)?;
-        Ok(AtEndBytes { log, length, from, window })
+        Ok(AtEndBytes { header: reader.header().clone(), header_end: reader.position(), log, length, from, window })
     }
 
-    /// Bytes of the log.
-    fn bytes(&self, at: u64, n: usize) -> Result<std::borrow::Cow<'_, [u8]>, AtEndError> {
+    fn bytes(&self, at: u64, n: usize) -> io::Result<std::borrow::Cow<'_, [u8]>> {
         if at.checked_add(n as u64).is_none_or(|end| end > self.length) {
             return wrong(format!("it states {n} bytes at byte {at} of a log of {}", self.length));
         }
@@ -115,8 +100,7 @@ impl AtEndBytes {
         Ok(bytes.into())
     }
 
-    /// The index's entries, and where it ends.
-    fn index(&self) -> Result<Option<(Vec<IndexEntry>, u64)>, AtEndError> {
+    fn index(&self) -> io::Result<Option<(Vec<IndexEntry>, u64)>> {
         let last = &self.window[self.window.len().saturating_sub(AFTER_INDEX)..];
         let Some(found) = last.windows(INDEX_MAGIC.len()).rposition(|bytes| bytes == INDEX_MAGIC) else {
             return Ok(None);
@@ -130,7 +114,7 @@ impl AtEndBytes {
         };
         let plain = self.block(place, bytes, BlockKind::Index)?;
         let Some(entries) = index::decode(&plain) else { return wrong("the index cannot be understood") };
-        let mut at = self.header_end()?;
+        let mut at = self.header_end;
         for entry in &entries {
             if entry.place != at || entry.bytes < BLOCK_HEAD_BYTES as u64 {
                 return wrong(format!(
@@ -146,27 +130,8 @@ impl AtEndBytes {
         Ok(Some((entries, end)))
     }
 
-    fn header(&self) -> Result<LogHeader, AtEndError> {
-        let length = self.header_end()? - PREAMBLE_BYTES as u64;
-        let bytes = self.bytes(PREAMBLE_BYTES as u64, usize::try_from(length).unwrap_or(usize::MAX).min(MAX_HEADER))?;
-        // Its checksum holds: the run was opened by it.
-        get::<LogHeader>(&bytes)
-            .map(|(header, _)| header)
-            .ok_or_else(|| AtEndError::Wrong("the header cannot be understood".to_owned()))
-    }
-
-    fn header_end(&self) -> Result<u64, AtEndError> {
-        let preamble = self.bytes(0, PREAMBLE_BYTES)?;
-        let length =
-            preamble.get(10..14).and_then(|bytes| bytes.first_chunk()).map_or(0, |bytes| u32::from_le_bytes(*bytes));
-        match preamble.starts_with(&LOG_MAGIC) {
-            true => Ok(PREAMBLE_BYTES as u64 + u64::from(length)),
-            false => wrong("the log does not begin with its header"),
-        }
-    }
-
-    /// The plain bytes of a block that is to be of this kind and as long as stated.
-    fn block(&self, place: u64, bytes: u64, kind: BlockKind) -> Result<Vec<u8>, AtEndError> {
+    /// Returns the plain bytes of a block, which must be of this kind and as long as stated.
+    fn block(&self, place: u64, bytes: u64, kind: BlockKind) -> io::Result<Vec<u8>> {
         let head = self.bytes(place, BLOCK_HEAD_BYTES)?;
         let head = head.first_chunk().and_then(BlockHead::from_bytes);
         let Some(head) = head.filter(|head| BLOCK_HEAD_BYTES as u64 + u64::from(head.stored) == bytes) else {
@@ -183,7 +148,7 @@ impl AtEndBytes {
         }
     }
 
-    fn at_end(&self, entries: &[IndexEntry], end: u64) -> Result<AtEnd, AtEndError> {
+    fn at_end(&self, entries: &[IndexEntry], end: u64) -> io::Result<AtEnd> {
         let mut found = AtEnd::default();
         for entry in entries {
             match BlockKind::from_number(entry.kind) {
@@ -199,8 +164,7 @@ impl AtEndBytes {
         }
         self.after(end, &mut found.definitions)?;
         if !found.summaries.is_empty() {
-            let header = self.header()?;
-            if let Some(other) = found.summaries.iter().find(|summary| !summary.is_of(&header)) {
+            if let Some(other) = found.summaries.iter().find(|summary| !summary.is_of(&self.header)) {
                 return wrong(format!("a summary is of rank {}, or of another run", other.rank));
             }
             agree(entries, &found.summaries)?;
@@ -208,8 +172,7 @@ impl AtEndBytes {
         Ok(found)
     }
 
-    /// The definitions in the blocks from `place` on that take so many bytes.
-    fn definitions(&self, mut place: u64, bytes: u64, all: &mut Vec<Definition>) -> Result<(), AtEndError> {
+    fn definitions(&self, mut place: u64, bytes: u64, all: &mut Vec<Definition>) -> io::Result<()> {
         let end = place + bytes;
         while place < end {
             let bytes = self.block_bytes(place)?.filter(|bytes| *bytes <= end - place);
@@ -220,14 +183,14 @@ impl AtEndBytes {
         Ok(())
     }
 
-    /// The bytes of the block at `place`, with its head; `None` where there is none.
-    fn block_bytes(&self, place: u64) -> Result<Option<u64>, AtEndError> {
+    /// Returns the bytes of the block at `place`, head included, or `None` if there is none.
+    fn block_bytes(&self, place: u64) -> io::Result<Option<u64>> {
         let head = self.bytes(place, BLOCK_HEAD_BYTES)?;
         let head = head.first_chunk().and_then(BlockHead::from_bytes);
         Ok(head.map(|head| BLOCK_HEAD_BYTES as u64 + u64::from(head.stored)))
     }
 
-    fn definitions_of(&self, place: u64, bytes: u64, all: &mut Vec<Definition>) -> Result<(), AtEndError> {
+    fn definitions_of(&self, place: u64, bytes: u64, all: &mut Vec<Definition>) -> io::Result<()> {
         match definitions(&self.block(place, bytes, BlockKind::Definitions)?) {
             Some((found, 0)) => all.extend(found),
             // The reader of all blocks reports what it does not know.
@@ -238,7 +201,7 @@ impl AtEndBytes {
     }
 
     /// Reads the blocks after the index, which are definitions alone.
-    fn after(&self, mut at: u64, all: &mut Vec<Definition>) -> Result<(), AtEndError> {
+    fn after(&self, mut at: u64, all: &mut Vec<Definition>) -> io::Result<()> {
         while at < self.length {
             let Some(bytes) = self.block_bytes(at)? else {
                 return wrong(format!("no block follows the index at byte {at}"));
@@ -251,15 +214,16 @@ impl AtEndBytes {
 }
 
 /// Checks that the summaries agree with the blocks of records and profiles: the same threads, as many records, in the same time.
-fn agree(entries: &[IndexEntry], summaries: &[ThreadSummary]) -> Result<(), AtEndError> {
+fn agree(entries: &[IndexEntry], summaries: &[ThreadSummary]) -> io::Result<()> {
     // By thread: where its records begin, when, where the next one would be, and when.
     let mut threads: BTreeMap<u32, [u64; 4]> = BTreeMap::new();
     for entry in entries.iter().filter(|entry| entry.has_records()) {
-        let [.., next, end] = threads.entry(entry.thread).or_insert([entry.first, entry.begin, entry.first, 0]);
-        if *next != entry.first {
-            return wrong(format!("records of thread {} are missing before its record {}", entry.thread, entry.first));
+        let BlockContents { thread, first, records, begin, end: until } = entry.contents;
+        let [.., next, end] = threads.entry(thread).or_insert([first, begin, first, 0]);
+        if *next != first {
+            return wrong(format!("records of thread {thread} are missing before its record {first}"));
         }
-        (*next, *end) = (entry.first + entry.records, entry.end);
+        (*next, *end) = (first + records, until);
     }
     for summary in summaries {
         let (batch, thread) = (&summary.batch, summary.thread());

@@ -83,20 +83,17 @@ pub fn samples(most: usize) -> impl Strategy<Value = Vec<Sample>> {
     })
 }
 
-/// The head of a batch.
 pub fn head() -> impl Strategy<Value = BatchHead> {
     let region = (any::<u32>(), any::<u32>()).prop_map(|(region, iteration)| OpenRegion { region, iteration });
     (0u32..3, any::<u64>(), prop::collection::vec(region, 0..4), any::<bool>())
         .prop_map(|(thread, previous_end, open, paused)| BatchHead { thread, first: 0, previous_end, open, paused })
 }
 
-/// All items of a log in memory; the log must open.
 pub fn items(log: &[u8]) -> Vec<LogItem> {
     let mut reader = LogReader::new(log).expect("the header is whole");
     std::iter::from_fn(|| reader.next_item()).collect()
 }
 
-/// A log with definitions, several batches and an end, and the records in it.
 pub fn example_log() -> (Vec<u8>, Vec<Record>) {
     let header = scenario::header(3, 8);
     let mut log = LogWriter::new(Vec::new(), &header).expect("memory takes all");
@@ -139,7 +136,6 @@ pub fn example_record(i: u64) -> Record {
     }
 }
 
-/// World ranks of a list, for tests that need one.
 pub fn ranks(list: &[u32]) -> RankList {
     RankList::from_ranks(list.iter().copied())
 }

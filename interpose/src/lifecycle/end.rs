@@ -167,7 +167,7 @@ fn stamp(reason: EndReason, end: u64) {
     head.end_ticks.store(end, Relaxed);
     store_words(&head.end_instant, [instant.ticks, instant.monotonic_ns]);
     if let Some((usage, _)) = process::usage() {
-        store_words(&head.end_usage, usage.to_words());
+        store_words(&head.end_usage, usage.to_bytes().as_chunks().0.iter().copied().map(u64::from_le_bytes));
     }
     if let Some(status) = exit_status::exit_status() {
         head.exit_status.store(status, Relaxed);

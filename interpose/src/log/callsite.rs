@@ -10,7 +10,7 @@ use lbprof_collector::Definition;
 use lbprof_collector::definition::{CallSite, InterpretedFunction, Module};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::NONE;
-use lbprof_collector::sample::{CodeAddress, Sample, SampleCaller};
+use lbprof_collector::sample::{CodeAddress, Sample};
 
 use crate::harmless::guard;
 use crate::system::objects::{self, LoadedObject};
@@ -95,8 +95,8 @@ impl CallSiteTable {
         let id = Some(self.next_caller).filter(|&id| id < MAX_CALLERS)?;
         self.next_caller += 1;
         self.callers.insert(key, id);
-        let CallSite { module, offset, function, .. } = self.describe_call(id, key);
-        self.new.push(Definition::SampleCaller(SampleCaller { id, module, offset, parent, cut, function }));
+        let caller = self.describe_call(id, key);
+        self.new.push(Definition::SampleCaller(caller));
         Some(id)
     }
 

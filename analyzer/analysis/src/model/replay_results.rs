@@ -9,7 +9,7 @@ use bincode::{Decode, Encode};
 use serde::{Serialize, Serializer};
 
 /// A thread that was followed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct ReplayedThread {
     /// The index of its rank in [`ReplayResults::ranks`].
     pub rank_idx: u32,

@@ -14,7 +14,7 @@ use lbprof_collector::format::LogHeader;
 use lbprof_collector::off_core::ThreadUsage;
 use lbprof_collector::parallel::{MutexSums, ParallelSums, TeamPlacement};
 use lbprof_collector::record::NONE;
-use lbprof_collector::sample::{SampleCaller, SampledThread, SamplingSetup, ThreadPool};
+use lbprof_collector::sample::{SampledThread, SamplingSetup, ThreadPool};
 use lbprof_collector::{Definition, Operation, Problem, ProblemKind, Record};
 
 /// Name of the first region, the whole program.
@@ -60,7 +60,7 @@ pub struct RankDefinitions {
     /// Threads started with one routine, by id.
     pub thread_pools: BTreeMap<u32, ThreadPool>,
     /// Calls on the way to where samples were taken, by id.
-    pub sample_callers: BTreeMap<u32, SampleCaller>,
+    pub sample_callers: BTreeMap<u32, CallSite>,
     /// Times of threads in parallel regions, by id.
     pub parallel: BTreeMap<u32, ParallelSums>,
     /// Waits for mutexes in them.
@@ -181,7 +181,7 @@ impl RankDefinitions {
     }
 
     /// The calls from which the program came to a sample with this call path, the innermost first, and whether there may be more around them.
-    pub fn sample_chain(&self, call_path: u32) -> (Vec<&SampleCaller>, bool) {
+    pub fn sample_chain(&self, call_path: u32) -> (Vec<&CallSite>, bool) {
         let mut callers = Vec::new();
         let mut next = self.sample_callers.get(&call_path);
         while let Some(caller) = next.filter(|_| callers.len() < MAX_CALLERS) {

@@ -1,12 +1,14 @@
 //! A first look at a run: what its logs end with, in place of all that is in them.
 
 use std::collections::VecDeque;
+use std::io;
 
 use bincode::{Decode, Encode};
 use lbprof_collector::format::{BlockKind, LogHeader};
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::{LogItem, OpenError};
-use lbprof_collector::trailer::{AtEnd, AtEndError};
+use lbprof_collector::trailer::AtEnd;
+use lbprof_collector::words::SystemError;
 use lbprof_collector::{Problem, ProblemKind};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -94,7 +96,7 @@ impl RecordedRun {
     /// Returns what the log of `rank` ends with; `None` where it has no index.
     ///
     /// Errors: what is wrong with it.
-    pub(super) fn at_end(&self, rank: u32) -> Result<Option<AtEnd>, AtEndError> {
+    pub(super) fn at_end(&self, rank: u32) -> io::Result<Option<AtEnd>> {
         self.files.folder.at_end(rank)
     }
 
@@ -112,7 +114,7 @@ impl RecordedRun {
             Ok(Some(entries)) => entries
                 .iter()
                 .filter(|entry| entry.kind == BlockKind::Records as u8)
-                .map(|entry| entry.records)
+                .map(|entry| entry.contents.records)
                 .fold(0, u64::saturating_add),
             // What is wrong with it is reported when it is read.
             Ok(None) | Err(_) => self.files.folder.log_bytes(rank) / BYTES_OF_A_RECORD,
@@ -121,6 +123,6 @@ impl RecordedRun {
 }
 
 /// Reports that the end of a log cannot be used.
-fn of_end(rank: u32, error: &AtEndError) -> Problem {
-    Problem { kind: ProblemKind::SummaryWrong, rank: Some(rank), count: 1, detail: error.to_string() }
+fn of_end(rank: u32, error: &io::Error) -> Problem {
+    Problem { kind: ProblemKind::SummaryWrong, rank: Some(rank), count: 1, detail: SystemError(error).to_string() }
 }

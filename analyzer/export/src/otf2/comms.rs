@@ -14,8 +14,8 @@ const NO_ROOT: u32 = u32::MAX;
 pub struct TraceComm {
     /// Its name.
     pub name: String,
-    /// Places of its members that are in the trace, in the order of their ranks in it. Of an inter-communicator the members of both groups
-    /// follow one another: most readers do not know OTF2's definition of two groups.
+    /// Places of its members that are in the trace, in the order of their ranks in it. The two groups of an inter-communicator
+    /// follow one another, because most readers do not know OTF2's definition of two groups.
     pub places: Vec<u64>,
     /// The members' ranks in `places`, by world rank.
     ranks: HashMap<u32, u32>,
@@ -24,7 +24,7 @@ pub struct TraceComm {
 /// The communicators of a trace, and one of all ranks for messages whose communicator is not known.
 #[derive(Default)]
 pub struct TraceComms {
-    /// By their numbers, which are those of the model; the last one is not in the model.
+    /// The communicators by their numbers in the model, and a last one that is not in the model.
     pub comms: Vec<TraceComm>,
 }
 
@@ -62,7 +62,7 @@ impl TraceComms {
 }
 
 impl TraceComm {
-    /// Returns the communicator of those of `members` that are in `world`, the sorted ranks of the trace.
+    /// Creates a communicator of the `members` that are in `world`, the sorted ranks of the trace.
     fn new(name: String, members: impl Iterator<Item = u32>, world: &[u32]) -> TraceComm {
         let (mut places, mut ranks) = (Vec::new(), HashMap::new());
         for member in members {

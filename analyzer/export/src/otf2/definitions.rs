@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 
 use super::comms::TraceComm;
-use super::events::{CALL_SITE, DELAY_SOURCE, WAIT_STATE, WAITING};
-use super::library::{DefinitionWriter, GroupFacts, Ref, RegionFacts, UNDEFINED};
-use super::regions::{MPI, TraceRegion};
+use super::library::{CALL_SITE, DELAY_SOURCE, DefinitionWriter, MPI, Ref, UNDEFINED, WAIT_STATE, WAITING};
+use super::regions::TraceRegion;
 use super::texts::TraceTexts;
 
 /// Values of `OTF2_GroupType`: the locations of MPI, and members of a communicator.
@@ -47,7 +46,7 @@ pub struct TraceDefinitions<'a> {
 impl TraceDefinitions<'_> {
     /// Writes them, with the texts that events refer to and their own.
     ///
-    /// Errors: those of writing.
+    /// Errors: writing fails.
     pub fn write(&self, mut texts: TraceTexts, out: &DefinitionWriter) -> io::Result<()> {
         let texts = &mut texts;
         out.define_paradigm(MPI, texts.define("MPI", out)?, PROCESSES)?;
@@ -63,12 +62,11 @@ impl TraceDefinitions<'_> {
         self.write_machine(texts, out)?;
         let empty = texts.define("", out)?;
         for (number, &TraceRegion { ref name, role, paradigm }) in (0..).zip(self.regions) {
-            out.define_region(number, &RegionFacts { name: texts.define(name, out)?, role, paradigm }, empty)?;
+            out.define_region(number, texts.define(name, out)?, role, paradigm, empty)?;
         }
         self.write_comms(texts, out)
     }
 
-    /// Writes hosts, ranks and threads.
     fn write_machine(&self, texts: &mut TraceTexts, out: &DefinitionWriter) -> io::Result<()> {
         let (machine, node) = (texts.define("machine", out)?, texts.define("node", out)?);
         out.define_machine_part(0, machine, machine, UNDEFINED)?;
@@ -93,18 +91,14 @@ impl TraceDefinitions<'_> {
         Ok(())
     }
 
-    /// Writes the group of all ranks, and communicators with their groups.
     fn write_comms(&self, texts: &mut TraceTexts, out: &DefinitionWriter) -> io::Result<()> {
         let empty = texts.define("", out)?;
         // The first threads, whose locations are the places of their ranks.
         let members: Vec<u64> = (0..self.ranks.len() as u64).collect();
-        out.define_group(
-            LOCATIONS_GROUP,
-            &GroupFacts { name: empty, kind: LOCATIONS, paradigm: MPI, members: &members },
-        )?;
+        out.define_group(LOCATIONS_GROUP, empty, LOCATIONS, &members)?;
         for (number, comm) in (0..).zip(self.comms) {
             let (name, group) = (texts.define(&comm.name, out)?, LOCATIONS_GROUP + 1 + number);
-            out.define_group(group, &GroupFacts { name: empty, kind: MEMBERS, paradigm: MPI, members: &comm.places })?;
+            out.define_group(group, empty, MEMBERS, &comm.places)?;
             out.define_comm(number, name, group)?;
         }
         Ok(())

@@ -22,6 +22,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use lbprof_analysis::analyse::exported::{EventExport, ExportSelection};
+use lbprof_analysis::codec;
 use lbprof_analysis::model::interval::TimeInterval;
 use lbprof_analysis::model::region_state::Ns;
 use lbprof_analysis::model::replay_results::ReplayedThread;
@@ -37,74 +38,52 @@ use lbprof_report::words::clean;
 
 use self::comms::TraceComms;
 use self::definitions::{TraceDefinitions, TraceRank};
-use self::events::{EventOrder, TraceEvent, WaitAttributes};
-use self::library::{ArchiveFacts, DefinitionWriter, EventWriter, Otf2Archive, Otf2Library, Ref};
+use self::events::EventOrder;
+use self::library::{
+    ArchiveFacts, DefinitionWriter, EventWriter, Otf2Archive, Otf2Library, Ref, TraceEvent, WaitAttributes,
+};
 use self::regions::TraceRegions;
 use self::requests::{HalfKnownSends, SendCompletion};
 use self::texts::TraceTexts;
 use crate::external_sort::LineSorter;
+use crate::region_stack::{RegionStack, StackChange, region_chains};
 
 /// Gathers the events of a part of a run.
+#[derive(Default)]
 pub struct Otf2Trace {
     events: LineSorter,
-    /// The first error, after which nothing is kept any more.
-    error: Option<io::Error>,
     ranks: Vec<TraceRank>,
     regions: TraceRegions,
     comms: TraceComms,
     sends: HalfKnownSends,
     texts: TraceTexts,
-    /// By call site the number of its text.
     call_sites: Vec<Ref>,
-    /// By region those around it, outermost first.
     chains: Vec<Vec<RegionIdx>>,
-    /// By location.
     threads: BTreeMap<u64, OpenLocation>,
-    /// The call that came last, while its messages come.
     call: Option<OpenCall>,
     started_unix_s: u64,
     description: String,
-    /// The latest end of anything.
     end: Ns,
 }
 
-/// A thread, and the regions that it is in.
 #[derive(Default)]
 struct OpenLocation {
-    regions: Vec<RegionIdx>,
-    until: Ns,
+    regions: RegionStack,
     /// The time of the event that came last, and its order.
     last: (Ns, EventOrder),
 }
 
-/// A call whose end was not added yet.
 struct OpenCall {
     location: u64,
     end: Ns,
     region: Ref,
-    /// The event at its end, if it is a collective that OTF2 knows.
     collective: Option<TraceEvent>,
 }
 
 impl Otf2Trace {
     /// Returns an empty trace, which is sorted in files in `folder`.
     pub fn new(folder: PathBuf) -> Otf2Trace {
-        Otf2Trace {
-            events: LineSorter::new(folder),
-            error: None,
-            ranks: Vec::new(),
-            regions: TraceRegions::default(),
-            comms: TraceComms::default(),
-            sends: HalfKnownSends::default(),
-            texts: TraceTexts::default(),
-            call_sites: Vec::new(),
-            chains: Vec::new(),
-            threads: BTreeMap::new(),
-            call: None,
-            started_unix_s: 0,
-            description: String::new(),
-            end: 0,
-        }
+        Otf2Trace { events: LineSorter::new(folder), ..Otf2Trace::default() }
     }
 
     /// Writes the archive into the new folder `folder`, after all else.
@@ -112,15 +91,9 @@ impl Otf2Trace {
     /// Errors: the first that there was.
     pub fn finish(mut self, library: &Otf2Library, folder: &Path) -> io::Result<()> {
         self.end_call();
-        let open: Vec<(u64, Ns, Vec<RegionIdx>)> =
-            self.threads.iter().map(|(&location, open)| (location, open.until, open.regions.clone())).collect();
-        for (location, until, regions) in open {
-            for region in regions.into_iter().rev() {
-                self.add(location, until, EventOrder::Ends, &TraceEvent::Leave { region });
-            }
-        }
-        if let Some(error) = self.error {
-            return Err(error);
+        let open = self.threads.iter_mut().map(|(&location, open)| (location, open.regions.leave_all()));
+        for (location, change) in open.collect::<Vec<_>>() {
+            self.leave(location, &change);
         }
         let creator = format!("lbprof {}", env!("CARGO_PKG_VERSION"));
         let archive = Otf2Archive::create(library, folder, &ArchiveFacts { creator, description: self.description })?;
@@ -140,39 +113,36 @@ impl Otf2Trace {
         archive.close()
     }
 
-    /// Adds an event to a location. Of a location they come in the order of time, apart from those that are known only later.
+    /// Adds an event to a location. Events come in the order of time, except for the ones that are only known later.
     fn add(&mut self, location: u64, time: Ns, order: EventOrder, event: &TraceEvent) {
         self.end = self.end.max(time);
         let mut order = order;
         if order.is_in_order() {
             let last = &mut self.threads.entry(location).or_default().last;
-            // Of events at the same time, none goes before one that came earlier.
+            // An event does not go before an earlier one at the same time.
             order = if last.0 == time { order.max(last.1) } else { order };
             *last = (time, order);
         }
-        if self.error.is_none() {
-            self.error = self.events.add(TraceEvent::key(location, time, order), &event.to_bytes()).err();
-        }
+        self.events.add(TraceEvent::key(location, time, order), &codec::encoded(event));
     }
 
-    /// Leaves and enters regions, so that the thread is in `region` in `time`.
     fn enter(&mut self, location: u64, region: RegionIdx, time: TimeInterval) {
-        let wanted = self.chains.get(region as usize).cloned().unwrap_or_default();
-        let open = self.threads.entry(location).or_default();
-        let until = std::mem::replace(&mut open.until, time.end);
-        let before = std::mem::replace(&mut open.regions, wanted.clone());
-        let goes_on = until == time.begin;
-        let same = before.iter().zip(&wanted).take_while(|(a, b)| goes_on && a == b).count();
-        for &region in before[same..].iter().rev() {
-            self.add(location, until, EventOrder::Ends, &TraceEvent::Leave { region });
-        }
-        for &region in &wanted[same..] {
+        let wanted = self.chains.get(region as usize).map_or(&[][..], Vec::as_slice);
+        let change = self.threads.entry(location).or_default().regions.move_to(wanted, time);
+        self.leave(location, &change);
+        for region in change.entered {
             let enter = TraceEvent::Enter { region, call_site: None, wait: None };
             self.add(location, time.begin, EventOrder::Begins, &enter);
         }
     }
 
-    /// Begins the call, or what else is in its region but no computation.
+    fn leave(&mut self, location: u64, change: &StackChange) {
+        for &region in &change.left {
+            self.add(location, change.left_at, EventOrder::Ends, &TraceEvent::Leave { region });
+        }
+    }
+
+    /// Begins the call, or another interval that has a region of its own.
     fn begin_call(&mut self, state: &StateInterval, region: Ref) {
         let &StateInterval { thread, interval, site, .. } = state;
         let wait = state.wait.filter(|wait| wait.until > interval.begin).map(|wait| WaitAttributes {
@@ -194,23 +164,16 @@ impl Otf2Trace {
         self.call = Some(OpenCall { location, end: interval.end, region, collective });
     }
 
-    /// Returns the event at the end of a collective that OTF2 knows.
     fn collective(&self, state: &StateInterval) -> Option<TraceEvent> {
         let &StateInterval { thread, operation: number, facts, .. } = state;
         let operation = operations::collective_operation(number)?;
         let rank = self.ranks.get(thread.rank_idx as usize)?.rank;
         let root = operations::has_root(number).then_some(facts.peer);
         let root = self.comms.find_root(facts.comm, rank, root)?;
-        Some(TraceEvent::EndCollective {
-            operation,
-            comm: facts.comm,
-            root,
-            sent: facts.sent,
-            received: facts.received,
-        })
+        let (comm, sent, received) = (facts.comm, facts.sent, facts.received);
+        Some(TraceEvent::EndCollective { operation, comm, root, sent, received })
     }
 
-    /// Ends the call that came last: it has no more messages.
     fn end_call(&mut self) {
         let Some(OpenCall { location, end, region, collective }) = self.call.take() else { return };
         if let Some(event) = &collective {
@@ -219,14 +182,12 @@ impl Otf2Trace {
         self.add(location, end, EventOrder::Ends, &TraceEvent::Leave { region });
     }
 
-    /// Returns the location of a thread of a world rank, if it is in the trace.
     fn location(&self, rank: u32, number: u32) -> Option<u64> {
         let place = self.ranks.binary_search_by_key(&rank, |known| known.rank).ok()?;
         Some(location_of(ReplayedThread { rank_idx: place as u32, number }))
     }
 }
 
-/// Writes sorted events, and counts them by location.
 fn write_events(archive: &Otf2Archive, events: LineSorter, n_events: &mut BTreeMap<u64, u64>) -> io::Result<()> {
     archive.begin_events()?;
     let mut open: Option<(u64, EventWriter)> = None;
@@ -239,7 +200,8 @@ fn write_events(archive: &Otf2Archive, events: LineSorter, n_events: &mut BTreeM
             open = Some((location, EventWriter::open(archive, location)?));
         }
         *n_events.entry(location).or_default() += 1;
-        open.as_mut().map_or(Ok(()), |(_, writer)| TraceEvent::write(bytes, time, writer))
+        let event = codec::decoded(bytes).ok_or_else(|| io::Error::other("a temporary file has changed"))?;
+        open.as_mut().map_or(Ok(()), |(_, writer)| writer.write(time, event))
     })?;
     if let Some((_, writer)) = open {
         writer.close()?;
@@ -251,7 +213,6 @@ fn write_events(archive: &Otf2Archive, events: LineSorter, n_events: &mut BTreeM
     Ok(())
 }
 
-/// Returns a request, or `None` of a blocking operation.
 fn known_request(request: u32) -> Option<u32> {
     (request != NONE).then_some(request)
 }
@@ -268,8 +229,7 @@ impl EventExport for Otf2Trace {
         self.comms = TraceComms::new(model);
         self.ranks = model.ranks.iter().map(|rank| TraceRank { rank: rank.rank, host: clean(&rank.host) }).collect();
         self.call_sites = part.places.iter().map(|place| self.texts.number(&clean(&place.label()))).collect();
-        let regions = 0..model.regions.len() as RegionIdx;
-        self.chains = regions.map(|region| model.chain(region).into_iter().rev().collect()).collect();
+        self.chains = region_chains(model);
         self.started_unix_s = model.facts.started_unix_s;
         self.description = clean(&model.facts.command.join(" "));
         // Each rank is there, also if it has no events.
@@ -292,8 +252,8 @@ impl ReplayObserver for Otf2Trace {
                 Some(core_state) => self.regions.core_state(core_state),
                 None => return,
             },
-            None => self.regions.not_recorded(),
-            Some(Activity::Recorder) => self.regions.recorder(),
+            None => self.regions.artificial("not recorded"),
+            Some(Activity::Recorder) => self.regions.artificial("lbprof"),
             Some(_) if operation == 0 => return,
             Some(_) => self.regions.call(operation),
         };
@@ -303,7 +263,7 @@ impl ReplayObserver for Otf2Trace {
     fn on_message(&mut self, message: &MatchedMessage) {
         let &MatchedMessage { from, to, from_thread, to_thread, sent, posted, received, bytes, tag, comm, .. } =
             message;
-        // Of a part of the ranks both have to be there.
+        // One of both may not be selected.
         let Some((sender, receiver)) = self.location(from, from_thread).zip(self.location(to, to_thread)) else {
             return;
         };

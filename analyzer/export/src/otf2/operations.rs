@@ -40,13 +40,9 @@ pub fn collective_operation(number: u16) -> Option<u8> {
 
 /// True if the operation has a root.
 pub fn has_root(number: u16) -> bool {
-    matches!(
-        Operation::semantics(number),
-        OperationSemantics::Collective(
-            CommunicationPattern::OneToAll | CommunicationPattern::AllToOne,
-            CollectiveScope::Communicator
-        )
-    )
+    use CommunicationPattern::{AllToOne, OneToAll};
+    let semantics = Operation::semantics(number);
+    matches!(semantics, OperationSemantics::Collective(OneToAll | AllToOne, CollectiveScope::Communicator))
 }
 
 /// Returns the role of the region that a call of the operation is.

@@ -16,7 +16,7 @@ pub struct SendCompletion {
     pub time: Ns,
 }
 
-/// The sends of which only one of both is known so far. A send whose message nobody receives stays.
+/// Sends of which either the receipt or the completion is known so far. A send whose message is never received stays.
 #[derive(Default)]
 pub struct HalfKnownSends {
     received: HashSet<StartedSend>,

@@ -9,7 +9,6 @@ use super::library::{DefinitionWriter, Ref};
 #[derive(Default)]
 pub struct TraceTexts {
     numbers: HashMap<String, Ref>,
-    /// By number, those that were not defined yet.
     undefined: Vec<String>,
 }
 
@@ -27,7 +26,7 @@ impl TraceTexts {
 
     /// Returns the number of a text, which is defined then.
     ///
-    /// Errors: those of writing.
+    /// Errors: writing fails.
     pub fn define(&mut self, text: &str, out: &DefinitionWriter) -> io::Result<Ref> {
         let number = self.number(text);
         let first = self.numbers.len() - self.undefined.len();

@@ -39,9 +39,7 @@ pub const STATES: [(u8, &str, [u8; 3]); 18] = [
 /// The names in a `.pcf` file.
 #[derive(Clone, Debug, Default)]
 pub struct ConfigNames {
-    /// Paths of regions.
     regions: Vec<String>,
-    /// Indices of those that have iterations.
     iterated: Vec<u32>,
     ranks: Vec<u32>,
     /// Names of parallel regions by the call sites that stand for them, which may share one.
@@ -63,12 +61,11 @@ impl ConfigNames {
         ConfigNames { regions, iterated, ranks, parallel }
     }
 
-    /// Names of parallel regions, each once, in their order.
     fn parallel_names(&self) -> BTreeSet<&str> {
         self.parallel.values().map(String::as_str).collect()
     }
 
-    /// Returns the value that stands for the parallel region of a call site; one more than those of all that are known if it is not.
+    /// Returns the value that stands for the parallel region of a call site, or the first value beyond the known ones.
     pub fn parallel_value(&self, site: u32) -> u32 {
         let names = self.parallel_names();
         let name = self.parallel.get(&site).map(String::as_str);
@@ -77,7 +74,7 @@ impl ConfigNames {
 
     /// Writes `.pcf`.
     ///
-    /// Errors: those of writing.
+    /// Errors: writing fails.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         write!(
             out,
@@ -125,7 +122,6 @@ impl ConfigNames {
     }
 }
 
-/// Event types with the values that they share.
 fn event(
     out: &mut impl Write,
     types: &[(u32, &str)],
@@ -142,7 +138,7 @@ fn event(
 
 /// Writes `.row`.
 ///
-/// Errors: those of writing.
+/// Errors: writing fails.
 pub fn write_rows(layout: &ParaverLayout, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "LEVEL CPU SIZE {}", layout.cpus())?;
     for (node, one) in (1..).zip(&layout.nodes) {

@@ -8,7 +8,7 @@ pub(super) const REGION: u32 = 60_000_019;
 pub(super) const PARALLEL: u32 = 60_000_018;
 pub(super) const TEAM: u32 = 60_000_033;
 
-/// Event type of the iterations of the first region, to which the number of the region is added: that of the iteration plus 1, then 0.
+/// Event type of the iterations of the first region, to which the number of the region is added. Its value is the number of the iteration plus 1, then 0.
 pub(super) const ITERATION: u32 = 91_000_000;
 
 /// Event type of wait states, and of the rank that ended the wait, plus 1.

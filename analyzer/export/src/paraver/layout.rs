@@ -5,6 +5,9 @@ use std::io::{self, Write};
 
 use lbprof_analysis::model::{Communicator, Model};
 
+/// Maximum number of members of a communicator; a longer list is damaged.
+const MAX_MEMBERS: usize = 1 << 24;
+
 /// Nodes, tasks and communicators. Paraver numbers all of them from 1.
 #[derive(Clone, Debug, Default)]
 pub struct ParaverLayout {
@@ -14,7 +17,7 @@ pub struct ParaverLayout {
     pub tasks: Vec<ParaverTask>,
     /// By index of the communicator: its number; MPI_COMM_WORLD, where it is known, is 1.
     comms: Vec<u32>,
-    /// By place of the rank: the threads of its teams that have lines, which follow those of the threads that call MPI.
+    /// By index of the rank: the threads of its teams that have lines, after the lines of the threads that call MPI.
     teams: Vec<Vec<TeamThread>>,
 }
 
@@ -86,7 +89,7 @@ impl ParaverLayout {
         ParaverLayout { nodes, tasks, comms, teams }
     }
 
-    /// Returns the line of a thread of teams among those of the rank at `place`, from 0; it is new where the thread is. `None`: there is no such rank.
+    /// Returns the index of a team thread's line among the lines of the rank at `place`. A new thread gets a new line. `None`: there is no such rank.
     pub fn team_line(&mut self, place: u32, thread: TeamThread) -> Option<u32> {
         let known = self.teams.get_mut(place as usize)?;
         let at = known.iter().position(|one| *one == thread).unwrap_or_else(|| {
@@ -97,7 +100,7 @@ impl ParaverLayout {
         Some(task.mpi_threads.saturating_add(at as u32))
     }
 
-    /// The names of the lines of the rank at `place`.
+    /// Returns the names of the lines of the rank at `place`.
     pub fn line_names(&self, place: usize) -> Vec<String> {
         let (Some(task), Some(team)) = (self.tasks.get(place), self.teams.get(place)) else { return Vec::new() };
         let mut names = vec![format!("rank {}", task.rank)];
@@ -114,24 +117,24 @@ impl ParaverLayout {
         names
     }
 
-    /// Processors of all nodes.
+    /// Returns the number of processors of all nodes.
     pub fn cpus(&self) -> u32 {
         self.nodes.iter().map(|node| node.cpus).sum()
     }
 
-    /// The place of a rank.
+    /// Returns the index of a rank.
     pub fn place(&self, rank: u32) -> Option<usize> {
         self.tasks.binary_search_by_key(&rank, |task| task.rank).ok()
     }
 
-    /// The number of a communicator; `None`: not known.
+    /// Returns the number of a communicator, if it is known.
     pub fn comm(&self, idx: u32) -> Option<u32> {
         self.comms.get(idx as usize).copied()
     }
 
     /// Writes the first line, for a trace of `ns` nanoseconds, and the communicators.
     ///
-    /// Errors: those of writing.
+    /// Errors: writing fails.
     pub fn write(&self, date: &str, ns: u64, communicators: &[Communicator], out: &mut impl Write) -> io::Result<()> {
         let nodes: Vec<String> = self.nodes.iter().map(|node| node.cpus.to_string()).collect();
         let tasks: Vec<String> = self.tasks.iter().map(|task| format!("{}:{}", task.threads, task.node + 1)).collect();
@@ -146,18 +149,13 @@ impl ParaverLayout {
             comms.len()
         )?;
         for (number, comm) in comms {
-            // Those of its members that are in the trace.
-            let members: Vec<u32> = comm.group.iter().chain(comm.remote.iter()).take(self.most_members()).collect();
+            // Only members that are in the trace.
+            let members: Vec<u32> = comm.group.iter().chain(comm.remote.iter()).take(MAX_MEMBERS).collect();
             let tasks: Vec<usize> = members.into_iter().filter_map(|rank| self.place(rank)).collect();
             write!(out, "c:1:{number}:{}", tasks.len())?;
             tasks.iter().try_for_each(|task| write!(out, ":{}", task + 1))?;
             writeln!(out)?;
         }
         Ok(())
-    }
-
-    /// More members than that no communicator has: a list with more is damaged.
-    fn most_members(&self) -> usize {
-        1 << 24
     }
 }

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! Everything is numbered from 1. Lines are in the order of time, which ranks are not followed in: a call is known when it ends, a message
-//! when it is received. So lines are sorted ([`crate::sorted`]). What readers need: a state has a length, a call is an event with a value and one with
-//! 0, an end at a time is before what begins then.
+//! when it is received. So lines are sorted ([`crate::external_sort`]). Readers need states with a length, an event with a value and one
+//! with 0 for each call, and ends before begins at the same time.
 
 mod config;
 mod event_types;
@@ -31,7 +31,9 @@ use self::event_types::{DELAY_SOURCE, ITERATION, PARALLEL, REGION, TEAM, WAIT_ST
 use self::layout::{ParaverLayout, TeamThread};
 use self::operations::{ParaverCallEvent, values};
 use crate::external_sort::LineSorter;
+use crate::region_stack::{RegionStack, StackChange, iteration_times, region_chains};
 use lbprof_analysis::analyse::exported::{EventExport, ExportSelection};
+use lbprof_analysis::model::interval::TimeInterval;
 use lbprof_analysis::model::region_state::Ns;
 use lbprof_analysis::model::replay_results::ReplayedThread;
 use lbprof_analysis::model::waits::WaitState;
@@ -39,44 +41,33 @@ use lbprof_analysis::model::{Communicator, RankModel, RegionIdx};
 use lbprof_analysis::replay::{MatchedMessage, ReplayObserver, StateInterval, TeamInterval, TeamThreadInterval};
 use lbprof_analysis::select::SelectionError;
 
-/// Of the communicator, bytes and root of a collective.
+/// Event types of the bytes, root and communicator of a collective.
 const SEND_SIZE: u32 = 50_100_001;
 const RECEIVE_SIZE: u32 = 50_100_002;
 const ROOT: u32 = 50_100_003;
 const COMMUNICATOR: u32 = 50_100_004;
 
-/// States that are not those of a call.
+/// States outside of calls.
 const RUNNING: u8 = Activity::Computation.paraver_state();
 const NOT_CREATED: u8 = 2;
 const DISABLED: u8 = Activity::Recorder.paraver_state();
 
-/// Kinds of lines, in their order at a time.
 const STATE: u64 = 1;
 const EVENT: u64 = 2;
 const COMMUNICATION: u64 = 3;
 
 /// Writes a trace.
+#[derive(Default)]
 pub struct ParaverWriter {
     lines: LineSorter,
-    /// The first error, after which nothing is kept any more.
-    error: Option<io::Error>,
     layout: ParaverLayout,
     names: ConfigNames,
     communicators: Vec<Communicator>,
     started_unix_s: u64,
-    /// By region those around it, outermost first.
     chains: Vec<Vec<RegionIdx>>,
     values: BTreeMap<&'static str, u32>,
-    threads: BTreeMap<(u32, u32), ThreadRegions>,
-    /// The latest end of anything.
+    threads: BTreeMap<ReplayedThread, RegionStack>,
     end: Ns,
-}
-
-/// The regions that a thread is in, and until when.
-#[derive(Default)]
-struct ThreadRegions {
-    regions: Vec<RegionIdx>,
-    until: Ns,
 }
 
 /// The files of a trace, to be written.
@@ -92,32 +83,15 @@ pub struct TraceFiles<W> {
 impl ParaverWriter {
     /// A trace that is sorted in files in `folder`.
     pub fn new(folder: PathBuf) -> Self {
-        ParaverWriter {
-            lines: LineSorter::new(folder),
-            error: None,
-            layout: ParaverLayout::default(),
-            names: ConfigNames::default(),
-            communicators: Vec::new(),
-            started_unix_s: 0,
-            chains: Vec::new(),
-            values: values(),
-            threads: BTreeMap::new(),
-            end: 0,
-        }
+        ParaverWriter { lines: LineSorter::new(folder), values: values(), ..ParaverWriter::default() }
     }
 
     /// Writes the files, after all else.
     ///
     /// Errors: the first that there was.
     pub fn finish<W: Write>(mut self, files: TraceFiles<W>) -> io::Result<()> {
-        for ((task, thread), open) in std::mem::take(&mut self.threads) {
-            let of = ReplayedThread { rank_idx: task, number: thread };
-            for _ in 0..open.regions.len() {
-                self.event(of, open.until, &[(REGION, 0)]);
-            }
-        }
-        if let Some(error) = self.error {
-            return Err(error);
+        for (thread, mut open) in std::mem::take(&mut self.threads) {
+            self.leave(thread, open.leave_all());
         }
         let mut prv = io::BufWriter::new(files.prv);
         let date = date(self.started_unix_s);
@@ -133,12 +107,10 @@ impl ParaverWriter {
     }
 
     fn line(&mut self, kind: u64, at: Ns, line: &str) {
-        if self.error.is_none() {
-            self.error = self.lines.add((at.max(0) as u64, kind), line.as_bytes()).err();
-        }
+        self.lines.add((at.max(0) as u64, kind), line.as_bytes());
     }
 
-    /// The begin of each line of a thread: `cpu:1:task:thread`.
+    /// Returns the start of each line of a thread: `cpu:1:task:thread`.
     fn object(&mut self, thread: ReplayedThread) -> Option<String> {
         let task = self.layout.tasks.get_mut(thread.rank_idx as usize)?;
         task.threads = task.threads.max(thread.number.saturating_add(1));
@@ -163,39 +135,32 @@ impl ParaverWriter {
         self.line(EVENT, at, &line);
     }
 
-    /// Iterations of a rank's first thread.
     fn iterations(&mut self, place: u32, rank: &RankModel) {
         let thread = ReplayedThread { rank_idx: place, number: 0 };
         for (region, series) in &rank.iterations {
             let kind = ITERATION + region;
-            for ((&number, begin), end) in series.numbers.iter().zip(&series.begin_s).zip(&series.end_s) {
-                let (begin, end) = ((begin * 1e9).round() as Ns, (end * 1e9).round() as Ns);
-                // NaN, which is 0 here, has no length either.
-                if begin < end {
-                    self.event(thread, begin, &[(kind, u64::from(number) + 1)]);
-                    self.event(thread, end, &[(kind, 0)]);
-                }
+            for (number, begin, end) in iteration_times(series) {
+                self.event(thread, begin, &[(kind, u64::from(number) + 1)]);
+                self.event(thread, end, &[(kind, 0)]);
             }
         }
     }
 
-    /// Leaves and enters regions, so that the thread is in `region` from `begin` on.
-    fn enter(&mut self, thread: ReplayedThread, region: RegionIdx, begin: Ns, end: Ns) {
-        let wanted = self.chains.get(region as usize).cloned().unwrap_or_default();
-        let open = self.threads.entry((thread.rank_idx, thread.number)).or_default();
-        let until = std::mem::replace(&mut open.until, end);
-        let before = std::mem::replace(&mut open.regions, wanted.clone());
-        let goes_on = until == begin;
-        let same = before.iter().zip(&wanted).take_while(|(a, b)| goes_on && a == b).count();
-        for _ in same..before.len() {
-            self.event(thread, until, &[(REGION, 0)]);
-        }
-        for &inner in &wanted[same..] {
-            self.event(thread, begin, &[(REGION, u64::from(inner) + 1)]);
+    fn enter(&mut self, thread: ReplayedThread, region: RegionIdx, interval: TimeInterval) {
+        let wanted = self.chains.get(region as usize).map_or(&[][..], Vec::as_slice);
+        let change = self.threads.entry(thread).or_default().move_to(wanted, interval);
+        for inner in self.leave(thread, change) {
+            self.event(thread, interval.begin, &[(REGION, u64::from(inner) + 1)]);
         }
     }
 
-    /// The events of a call, and its state.
+    fn leave(&mut self, thread: ReplayedThread, change: StackChange) -> Vec<RegionIdx> {
+        for _ in change.left {
+            self.event(thread, change.left_at, &[(REGION, 0)]);
+        }
+        change.entered
+    }
+
     fn call(&mut self, state: &StateInterval) {
         let &StateInterval { thread, interval, operation, facts, .. } = state;
         let ParaverCallEvent { kind, value, state } = ParaverCallEvent::for_operation(operation, &self.values);
@@ -221,7 +186,7 @@ impl ParaverWriter {
     }
 }
 
-/// A time as the first line of a trace has it.
+/// Formats a time for the first line of a trace.
 fn date(unix_s: u64) -> String {
     let time = i64::try_from(unix_s).ok().and_then(|seconds| DateTime::from_timestamp(seconds, 0));
     time.unwrap_or_default().format("%d/%m/%Y at %H:%M").to_string()
@@ -234,8 +199,7 @@ impl EventExport for ParaverWriter {
         self.names = ConfigNames::from_model(model, part.places);
         self.communicators.clone_from(&model.communicators);
         self.started_unix_s = model.facts.started_unix_s;
-        let regions = 0..model.regions.len() as RegionIdx;
-        self.chains = regions.map(|region| model.chain(region).into_iter().rev().collect()).collect();
+        self.chains = region_chains(model);
         for (place, rank) in (0..).zip(&model.ranks) {
             self.iterations(place, rank);
         }
@@ -249,7 +213,7 @@ impl ReplayObserver for ParaverWriter {
         let (begin, end) = (interval.begin, interval.end);
         let is_outside = wait.is_some_and(|wait| matches!(wait.state, WaitState::LateBegin | WaitState::EarlyEnd));
         if !is_outside {
-            self.enter(thread, kind.region(), begin, end);
+            self.enter(thread, kind.region(), interval);
         }
         match kind.activity() {
             _ if is_outside => self.state(thread, begin, end, NOT_CREATED),
@@ -293,7 +257,7 @@ impl ReplayObserver for ParaverWriter {
         });
         let sender = self.object(ReplayedThread { rank_idx: from, number: from_thread });
         let receiver = self.object(ReplayedThread { rank_idx: to, number: to_thread });
-        // Of a part of the ranks both have to be there.
+        // One of both may not be selected.
         if let Some((sender, receiver)) = sender.zip(receiver) {
             // A message that was sent before the part begins.
             let (sent, posted) = (sent.max(0), posted.max(0));

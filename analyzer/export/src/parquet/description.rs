@@ -27,12 +27,10 @@ impl TableDescription {
     }
 }
 
-/// A column that always has a value.
 pub(super) fn column(name: &str, kind: ColumnKind, meaning: &'static str) -> ParquetColumn {
     ParquetColumn { name: name.to_owned(), kind, optional: false, meaning }
 }
 
-/// A column that may have none.
 pub(super) fn optional(name: &str, kind: ColumnKind, meaning: &'static str) -> ParquetColumn {
     ParquetColumn { optional: true, ..column(name, kind, meaning) }
 }

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::table::{ColumnKind, ParquetCell, ParquetColumn};
+use super::table::ColumnKind::{Count, Number, Real, Text};
+use super::table::{ParquetCell, ParquetColumn};
 use super::{TableDescription, column, optional};
 use crate::AnalysedRun;
 use lbprof_analysis::model::threads::{ParallelRegion, TeamSeconds};
@@ -25,65 +26,52 @@ pub const THREADS: TableDescription = TableDescription {
     columns: thread_columns,
 };
 
-/// The columns that say which region it is.
 fn identity() -> [ParquetColumn; 6] {
     [
-        column("rank", ColumnKind::Number, "The rank"),
-        column("label", ColumnKind::Text, "The name that the report gives to the region"),
-        optional("file", ColumnKind::Text, "Its source file"),
-        optional("line", ColumnKind::Number, "The line"),
-        column("team", ColumnKind::Number, "Threads of a team"),
-        column(
-            "of_first_thread",
-            ColumnKind::Number,
-            "1; 0 where another thread than the one that called `MPI_Init` starts it",
-        ),
+        column("rank", Number, "The rank"),
+        column("label", Text, "The name that the report gives to the region"),
+        optional("file", Text, "Its source file"),
+        optional("line", Number, "The line"),
+        column("team", Number, "Threads of a team"),
+        column("of_first_thread", Number, "1; 0 where another thread than the one that called `MPI_Init` starts it"),
     ]
 }
 
 fn region_columns() -> Vec<ParquetColumn> {
     let times = [
-        column("instances", ColumnKind::Count, "Instances"),
-        column("elapsed_s", ColumnKind::Real, "Elapsed seconds of all of them"),
+        column("instances", Count, "Instances"),
+        column("elapsed_s", Real, "Elapsed seconds of all of them"),
         column(
             "useful_s",
-            ColumnKind::Real,
+            Real,
             "Seconds of work of all threads; the parts from here to `fork_join_s` add up to team × `elapsed_s`",
         ),
-        column("mpi_s", ColumnKind::Real, "Seconds in MPI, and in the recorder"),
-        column("idle_for_mpi_s", ColumnKind::Real, "Seconds at barriers while another thread is in MPI"),
-        column("imbalance_s", ColumnKind::Real, "Seconds at barriers because others work longer"),
-        column(
-            "mutex_s",
-            ColumnKind::Real,
-            "Seconds of waiting because of critical sections, atomic operations and locks",
-        ),
-        column("ordered_s", ColumnKind::Real, "Seconds of waiting because of ordered sections"),
-        column("tasks_s", ColumnKind::Real, "Seconds of waiting for tasks"),
-        column(
-            "fork_join_s",
-            ColumnKind::Real,
-            "Seconds until threads have begun, and after the last one has come to the end",
-        ),
-        column("longest_s", ColumnKind::Real, "The longest work of a thread, summed over instances"),
+        column("mpi_s", Real, "Seconds in MPI, and in the recorder"),
+        column("idle_for_mpi_s", Real, "Seconds at barriers while another thread is in MPI"),
+        column("imbalance_s", Real, "Seconds at barriers because others work longer"),
+        column("mutex_s", Real, "Seconds of waiting because of critical sections, atomic operations and locks"),
+        column("ordered_s", Real, "Seconds of waiting because of ordered sections"),
+        column("tasks_s", Real, "Seconds of waiting for tasks"),
+        column("fork_join_s", Real, "Seconds until threads have begun, and after the last one has come to the end"),
+        column("longest_s", Real, "The longest work of a thread, summed over instances"),
     ];
     identity().into_iter().chain(times).collect()
 }
 
 fn thread_columns() -> Vec<ParquetColumn> {
     let times = [
-        column("thread", ColumnKind::Number, "Number of the thread in the team"),
-        column("useful_s", ColumnKind::Real, "Seconds of its work"),
-        column("mpi_s", ColumnKind::Real, "Seconds in MPI, and in the recorder"),
-        column("waits_s", ColumnKind::Real, "Seconds of its own waits for mutexes, ordered sections and tasks"),
-        column("longest", ColumnKind::Count, "Instances in which it works longest"),
+        column("thread", Number, "Number of the thread in the team"),
+        column("useful_s", Real, "Seconds of its work"),
+        column("mpi_s", Real, "Seconds in MPI, and in the recorder"),
+        column("waits_s", Real, "Seconds of its own waits for mutexes, ordered sections and tasks"),
+        column("longest", Count, "Instances in which it works longest"),
     ];
     identity().into_iter().chain(times).collect()
 }
 
 /// Writes both tables if the run has parallel regions: `open` opens the file of the table of a name.
 ///
-/// Errors: those of opening and writing.
+/// Errors: opening or writing fails.
 pub(super) fn write<W: Write + Send>(
     run: &AnalysedRun,
     mut open: impl FnMut(&'static str) -> io::Result<W>,
@@ -96,7 +84,7 @@ pub(super) fn write<W: Write + Send>(
     for rank in &run.model.ranks {
         for region in &rank.parallel {
             let identity = identity_cells(run, rank.rank, region);
-            regions.push_all(identity.iter().cloned().chain(time_cells(region)));
+            regions.push_row(identity.iter().cloned().chain(time_cells(region)));
             for (number, member) in (0..).zip(&region.members) {
                 let own = [
                     ParquetCell::Whole(number),
@@ -105,7 +93,7 @@ pub(super) fn write<W: Write + Send>(
                     ParquetCell::Real(member.waits_s),
                     ParquetCell::count(member.longest),
                 ];
-                threads.push_all(identity.iter().cloned().chain(own));
+                threads.push_row(identity.iter().cloned().chain(own));
             }
         }
     }

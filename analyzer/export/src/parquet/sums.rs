@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use lbprof_collector::Activity;
 
-use super::table::{ColumnKind, ParquetCell, ParquetColumn, ParquetTable};
+use super::table::ColumnKind::{Count, Number, Real, Text};
+use super::table::{ParquetCell, ParquetColumn, ParquetTable};
 use super::{TableDescription, by_activity, column, optional, parallel};
 use crate::AnalysedRun;
 use crate::source_path::source_path;
@@ -20,17 +21,17 @@ pub const RANKS: TableDescription = TableDescription { name: "ranks", row: "a ra
 
 fn ranks() -> Vec<ParquetColumn> {
     let first = [
-        column("rank", ColumnKind::Number, "The rank in MPI_COMM_WORLD"),
-        column("host", ColumnKind::Text, "Its host"),
-        column("begin_s", ColumnKind::Real, "Start of its window, from the start of the run"),
-        column("end_s", ColumnKind::Real, "End of its window"),
+        column("rank", Number, "The rank in MPI_COMM_WORLD"),
+        column("host", Text, "Its host"),
+        column("begin_s", Real, "Start of its window, from the start of the run"),
+        column("end_s", Real, "End of its window"),
     ];
     let last = [
-        column("mpi_s", ColumnKind::Real, "Seconds in MPI: all activities but computation and the recorder"),
-        column("paused_s", ColumnKind::Real, "Seconds for which recording was stopped"),
-        column("calls", ColumnKind::Count, "Its MPI calls, of all threads"),
-        column("other_threads", ColumnKind::Number, "Threads beside the first that called MPI"),
-        column("other_threads_mpi_s", ColumnKind::Real, "Seconds that they spent in MPI; in no other column"),
+        column("mpi_s", Real, "Seconds in MPI: all activities but computation and the recorder"),
+        column("paused_s", Real, "Seconds for which recording was stopped"),
+        column("calls", Count, "Its MPI calls, of all threads"),
+        column("other_threads", Number, "Threads beside the first that called MPI"),
+        column("other_threads_mpi_s", Real, "Seconds that they spent in MPI; in no other column"),
     ];
     first.into_iter().chain(by_activity()).chain(last).collect()
 }
@@ -41,9 +42,9 @@ pub const REGIONS: TableDescription =
 
 fn regions() -> Vec<ParquetColumn> {
     let first = [
-        column("region", ColumnKind::Text, "Path of the region; `main` is the whole program"),
-        column("rank", ColumnKind::Number, "The rank"),
-        column("invocations", ColumnKind::Count, "How often the rank entered it"),
+        column("region", Text, "Path of the region; `main` is the whole program"),
+        column("rank", Number, "The rank"),
+        column("invocations", Count, "How often the rank entered it"),
     ];
     let inclusive = by_activity().map(|column| ParquetColumn {
         name: format!("inclusive_{}", column.name),
@@ -59,34 +60,22 @@ pub const CALL_PATHS: TableDescription =
 
 fn call_paths() -> Vec<ParquetColumn> {
     vec![
-        optional(
-            "call_path",
-            ColumnKind::Number,
-            "Number of the call path, as in `calls` and `waits`; null: not known",
-        ),
-        optional(
-            "path",
-            ColumnKind::Text,
-            "The calls of the source from the outermost on: `main (app.c:9); halo (halo.c:20)`",
-        ),
-        optional("label", ColumnKind::Text, "The name that the report gives to the call site"),
-        optional("function", ColumnKind::Text, "The function that calls MPI"),
-        optional("file", ColumnKind::Text, "Its source file"),
-        optional("line", ColumnKind::Number, "The line"),
-        optional("module", ColumnKind::Text, "The executable or library"),
-        column("operation", ColumnKind::Text, "The MPI function"),
-        column("activity", ColumnKind::Text, "The activity that its time belongs to"),
-        column("region", ColumnKind::Text, "Path of the region in which it is called"),
-        column("rank", ColumnKind::Number, "The rank"),
-        column(
-            "threads",
-            ColumnKind::Text,
-            "`first`: the thread that called `MPI_Init`; `others`: all others together",
-        ),
-        column("time_s", ColumnKind::Real, "Seconds in these calls"),
-        column("calls", ColumnKind::Count, "How many they are"),
-        column("sent_bytes", ColumnKind::Count, "Bytes sent, written or contributed"),
-        column("received_bytes", ColumnKind::Count, "Bytes received, read or given"),
+        optional("call_path", Number, "Number of the call path, as in `calls` and `waits`; null: not known"),
+        optional("path", Text, "The calls of the source from the outermost on: `main (app.c:9); halo (halo.c:20)`"),
+        optional("label", Text, "The name that the report gives to the call site"),
+        optional("function", Text, "The function that calls MPI"),
+        optional("file", Text, "Its source file"),
+        optional("line", Number, "The line"),
+        optional("module", Text, "The executable or library"),
+        column("operation", Text, "The MPI function"),
+        column("activity", Text, "The activity that its time belongs to"),
+        column("region", Text, "Path of the region in which it is called"),
+        column("rank", Number, "The rank"),
+        column("threads", Text, "`first`: the thread that called `MPI_Init`; `others`: all others together"),
+        column("time_s", Real, "Seconds in these calls"),
+        column("calls", Count, "How many they are"),
+        column("sent_bytes", Count, "Bytes sent, written or contributed"),
+        column("received_bytes", Count, "Bytes received, read or given"),
     ]
 }
 
@@ -96,23 +85,19 @@ pub const ITERATIONS: TableDescription =
 
 fn iterations() -> Vec<ParquetColumn> {
     let first = [
-        column("region", ColumnKind::Text, "Path of the region whose iterations these are"),
+        column("region", Text, "Path of the region whose iterations these are"),
         column(
             "iteration",
-            ColumnKind::Number,
+            Number,
             "Number of the iteration; of a block of joined ones (`IterationsJoined`), that of the block",
         ),
-        column(
-            "iterations",
-            ColumnKind::Number,
-            "1; in a row of a block the number of its iterations, whose times are added up",
-        ),
-        column("rank", ColumnKind::Number, "The rank"),
-        optional("begin_s", ColumnKind::Real, "When it began, from the start of the run; null: not known"),
-        optional("end_s", ColumnKind::Real, "When it ended; null: not known"),
+        column("iterations", Number, "1; in a row of a block the number of its iterations, whose times are added up"),
+        column("rank", Number, "The rank"),
+        optional("begin_s", Real, "When it began, from the start of the run; null: not known"),
+        optional("end_s", Real, "When it ended; null: not known"),
         column(
             "computation_known",
-            ColumnKind::Number,
+            Number,
             "1; 0 where a part of its computation is counted outside of a loop that was found",
         ),
     ];
@@ -121,7 +106,7 @@ fn iterations() -> Vec<ParquetColumn> {
 
 /// Writes the tables of the sums of a run, or of a part of it: `open` opens the file of the table of a name.
 ///
-/// Errors: those of opening and writing.
+/// Errors: opening or writing fails.
 pub fn write_sums<W: Write + Send>(
     run: &AnalysedRun,
     mut open: impl FnMut(&'static str) -> io::Result<W>,
@@ -137,14 +122,14 @@ pub fn write_sums<W: Write + Send>(
     let paths: Vec<ParquetCell> = model.regions.iter().map(|region| ParquetCell::text(&region.path)).collect();
     let sites: Vec<[ParquetCell; 7]> = (0..).zip(run.places).map(|(at, place)| site_cells(run, at, place)).collect();
     for rank in &model.ranks {
-        ranks.push_all(rank_row(rank));
+        ranks.push_row(rank_row(rank));
         for row in region_rows(rank, model, &paths) {
-            regions.push_all(row);
+            regions.push_row(row);
         }
         for (threads, all) in [("first", &rank.sites), ("others", &rank.other_sites)] {
             let threads = ParquetCell::text(threads);
             for totals in all {
-                call_paths.push_all(site_row(rank, &threads, &sites, &paths, totals));
+                call_paths.push_row(site_row(rank, &threads, &sites, &paths, totals));
             }
         }
         for (region, series) in &rank.iterations {
@@ -161,7 +146,7 @@ pub fn write_sums<W: Write + Send>(
                     ParquetCell::Whole(series.has_computation(number).into()),
                 ];
                 let seconds = Activity::ALL.map(|activity| ParquetCell::Real(series.seconds_at(activity, at)));
-                iterations.push_all(first.into_iter().chain(seconds));
+                iterations.push_row(first.into_iter().chain(seconds));
             }
         }
     }

@@ -15,7 +15,7 @@ use parquet::schema::types::{ColumnPath, Type};
 /// The format of the files: the value of the key `schema`.
 pub const SCHEMA: &str = "lbprof-parquet/1";
 
-/// Rows of a group: so many are in memory at a time.
+/// Rows of a group, which are in memory at a time.
 const GROUP: usize = 1 << 16;
 
 /// The type of a column's cells.
@@ -61,11 +61,11 @@ pub struct ParquetColumn {
 /// A cell of a row.
 #[derive(Clone, Debug)]
 pub enum ParquetCell {
-    /// Of a column of whole numbers.
+    /// A whole number.
     Whole(i64),
-    /// Of a column of figures.
+    /// A figure.
     Real(f64),
-    /// Of a column of texts.
+    /// A text.
     Text(ByteArray),
     /// No value.
     Null,
@@ -93,11 +93,9 @@ impl ParquetCell {
     }
 }
 
-/// The cells of a column in the group at hand.
 struct ColumnValues {
     kind: ColumnKind,
     optional: bool,
-    /// By row, whether it has a value.
     levels: Vec<i16>,
     numbers: Vec<i32>,
     counts: Vec<i64>,
@@ -114,7 +112,7 @@ impl ColumnValues {
 
     fn push(&mut self, cell: ParquetCell) {
         let is_there = match (self.kind, cell) {
-            // What ranks, threads and lines are numbered by fits.
+            // The numbers of ranks, threads and lines fit.
             (ColumnKind::Number, ParquetCell::Whole(value)) => {
                 let number = i32::try_from(value).ok();
                 self.numbers.extend(number);
@@ -141,7 +139,6 @@ impl ColumnValues {
         }
     }
 
-    /// In a column that always has a value.
     fn push_nothing(&mut self) {
         match self.kind {
             ColumnKind::Number => self.numbers.push(-1),
@@ -151,7 +148,6 @@ impl ColumnValues {
         }
     }
 
-    /// Writes them as a column of a group.
     fn write(&mut self, writer: &mut SerializedColumnWriter) -> Result<(), ParquetError> {
         fn write_values<T: DataType>(
             to: &mut ColumnWriterImpl<T>,
@@ -191,13 +187,8 @@ impl<W: Write + Send> ParquetTable<W> {
         Ok(ParquetTable { file, columns: columns.iter().map(ColumnValues::new).collect(), rows: 0, error: None })
     }
 
-    /// Adds a row with a cell a column.
-    pub fn push<const N: usize>(&mut self, row: [ParquetCell; N]) {
-        self.push_all(row);
-    }
-
-    /// Pushes the cells of a row, as many as come.
-    pub fn push_all(&mut self, row: impl IntoIterator<Item = ParquetCell>) {
+    /// Adds a row. Cells that are missing at its end are null.
+    pub fn push_row(&mut self, row: impl IntoIterator<Item = ParquetCell>) {
         if self.error.is_some() {
             return;
         }

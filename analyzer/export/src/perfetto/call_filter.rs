@@ -8,7 +8,7 @@ use lbprof_collector::Activity;
 use lbprof_analysis::model::region_state::Ns;
 use lbprof_analysis::replay::StateInterval;
 
-/// Classes of an octave, and all of those of a time.
+/// Number of classes of an octave, and of a time.
 const PER_OCTAVE: usize = 16;
 const CLASSES: usize = 64 * PER_OCTAVE;
 
@@ -52,7 +52,7 @@ impl CallFilter {
         true
     }
 
-    /// True if this is to be written, as all but calls always are.
+    /// Returns whether an interval is written. All but calls are.
     pub fn keeps(&mut self, state: &StateInterval) -> bool {
         let Some((from, left)) = self.chosen.as_mut().filter(|_| is_filtered(state)) else { return true };
         let class = class(state);
@@ -62,7 +62,7 @@ impl CallFilter {
         is_kept
     }
 
-    /// The number of calls that were written, and that of all.
+    /// Returns the number of written calls and of all calls.
     pub fn written(&self) -> (u64, u64) {
         (self.written, self.counts.iter().sum())
     }

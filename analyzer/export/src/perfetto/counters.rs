@@ -19,7 +19,6 @@ pub struct CounterTrack {
     pub values: Vec<(Ns, f64)>,
 }
 
-/// The activities of all ranks in an iteration.
 #[derive(Clone, Copy)]
 struct IterationCounters {
     sum_s: f64,
@@ -29,7 +28,6 @@ struct IterationCounters {
     end_s: f64,
 }
 
-/// A figure of an iteration: its name, its unit and how it follows from the times.
 type IterationFigure = (&'static str, &'static str, fn(&EfficiencyTimes) -> Option<f64>);
 
 const FIGURES: [IterationFigure; 4] = [
@@ -40,7 +38,7 @@ const FIGURES: [IterationFigure; 4] = [
 ];
 
 /// The time, load balance, communication efficiency and parallel efficiency of each iteration of `region`; none where what ranks compute in
-/// it is not known. An iteration lasts from its first begin on a rank to its last end. Of joined ones the means.
+/// it is not known. An iteration lasts from its first begin on a rank to its last end. Joined iterations have their means.
 pub fn counters(model: &Model, region: RegionIdx) -> Vec<CounterTrack> {
     let unknown = model.entering_blocks(region);
     let joined = model.joined.get(&region);

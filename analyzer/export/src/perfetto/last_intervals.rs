@@ -5,7 +5,6 @@ use std::collections::{HashMap, VecDeque};
 use lbprof_analysis::model::interval::TimeInterval;
 use lbprof_analysis::replay::StateInterval;
 
-/// Number of intervals that are kept of each rank.
 const MOST: usize = 64;
 
 /// Shorter intervals are not shown: a wait's time is divided by this.

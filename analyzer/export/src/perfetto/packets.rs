@@ -139,10 +139,10 @@ pub struct InternedData {
     /// Categories of events.
     #[prost(message, repeated, tag = "1")]
     pub categories: Vec<InternedText>,
-    /// Of events.
+    /// Names of events.
     #[prost(message, repeated, tag = "2")]
     pub events: Vec<InternedText>,
-    /// Of facts.
+    /// Names of facts.
     #[prost(message, repeated, tag = "3")]
     pub facts: Vec<InternedText>,
     /// Texts of facts.

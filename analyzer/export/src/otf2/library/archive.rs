@@ -32,7 +32,6 @@ pub struct Otf2Archive<'a> {
 /// The library keeps their address.
 static CALLBACKS: FlushCallbacks = FlushCallbacks { pre_flush: write_full_buffer, post_flush: None };
 
-/// Has each full buffer written.
 unsafe extern "C" fn write_full_buffer(_: Handle, _: u8, _: u64, _: Handle, _: bool) -> u8 {
     1
 }

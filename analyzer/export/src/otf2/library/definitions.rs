@@ -6,36 +6,13 @@ use std::ptr::NonNull;
 
 use super::archive::{Otf2Archive, c_string};
 use super::functions::call;
-use super::{Ref, UNDEFINED};
+use super::{MPI, Ref, UNDEFINED};
 
-/// Ticks of the clock in a second.
 const NANOSECONDS: u64 = 1_000_000_000;
 
 /// `OTF2_LOCATION_GROUP_TYPE_PROCESS`, `OTF2_LOCATION_TYPE_CPU_THREAD`.
 const PROCESS: u8 = 1;
 const CPU_THREAD: u8 = 1;
-
-/// A region, as its definition has it.
-pub struct RegionFacts {
-    /// Its name.
-    pub name: Ref,
-    /// The value of `OTF2_RegionRole`.
-    pub role: u8,
-    /// The value of `OTF2_Paradigm`.
-    pub paradigm: u8,
-}
-
-/// The members of a communicator, or all locations of MPI, as their definition has them.
-pub struct GroupFacts<'a> {
-    /// The name.
-    pub name: Ref,
-    /// The value of `OTF2_GroupType`.
-    pub kind: u8,
-    /// The value of `OTF2_Paradigm`.
-    pub paradigm: u8,
-    /// Places in the list of all locations of MPI; of this list, the locations.
-    pub members: &'a [u64],
-}
 
 /// Writes definitions.
 pub struct DefinitionWriter<'a> {
@@ -90,15 +67,14 @@ impl<'a> DefinitionWriter<'a> {
         call!(self.archive, GlobalDefWriter_WriteLocationGroup(writer, number, name, PROCESS, host, UNDEFINED))
     }
 
-    /// Defines a thread of a process as a location with so many events.
+    /// Defines a thread of a process as a location with `n_events` events.
     pub fn define_thread(&self, location: u64, name: Ref, n_events: u64, process: Ref) -> io::Result<()> {
         let writer = self.writer.as_ptr();
         call!(self.archive, GlobalDefWriter_WriteLocation(writer, location, name, CPU_THREAD, n_events, process))
     }
 
-    /// Defines a region. `empty` is an empty text, its description.
-    pub fn define_region(&self, number: Ref, facts: &RegionFacts, empty: Ref) -> io::Result<()> {
-        let &RegionFacts { name, role, paradigm } = facts;
+    /// Defines a region by its `OTF2_RegionRole` and `OTF2_Paradigm`. `empty` is an empty text, its description.
+    pub fn define_region(&self, number: Ref, name: Ref, role: u8, paradigm: u8, empty: Ref) -> io::Result<()> {
         let writer = self.writer.as_ptr();
         call!(
             self.archive,
@@ -106,14 +82,14 @@ impl<'a> DefinitionWriter<'a> {
         )
     }
 
-    /// Defines a group.
-    pub fn define_group(&self, number: Ref, facts: &GroupFacts) -> io::Result<()> {
-        let &GroupFacts { name, kind, paradigm, members } = facts;
+    /// Defines a group of MPI by its `OTF2_GroupType`. The members of a communicator are indices in the group of all locations of MPI, whose own
+    /// members are locations. `empty` is an empty text, its name.
+    pub fn define_group(&self, number: Ref, empty: Ref, kind: u8, members: &[u64]) -> io::Result<()> {
         let n_members = u32::try_from(members.len()).map_err(io::Error::other)?;
         let writer = self.writer.as_ptr();
         call!(
             self.archive,
-            GlobalDefWriter_WriteGroup(writer, number, name, kind, paradigm, 0, n_members, members.as_ptr())
+            GlobalDefWriter_WriteGroup(writer, number, empty, kind, MPI, 0, n_members, members.as_ptr())
         )
     }
 

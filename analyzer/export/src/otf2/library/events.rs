@@ -4,47 +4,52 @@ use std::ffi::c_void;
 use std::io;
 use std::ptr::{NonNull, null_mut};
 
+use bincode::{Decode, Encode};
+
 use super::Ref;
 use super::archive::Otf2Archive;
 use super::functions::call;
 
-/// The value of an attribute of an event.
-#[derive(Clone, Copy)]
-pub enum AttributeValue {
-    /// A text, by its number.
-    Text(Ref),
-    /// A number of 32 bits.
-    Number(u32),
-    /// A number of 64 bits.
-    LongNumber(u64),
+/// Numbers of the attributes of events.
+pub const CALL_SITE: Ref = 0;
+pub const WAIT_STATE: Ref = 1;
+pub const WAITING: Ref = 2;
+pub const DELAY_SOURCE: Ref = 3;
+
+/// An event on a location.
+#[derive(Debug, PartialEq, Eq, Encode, Decode)]
+pub enum TraceEvent {
+    /// A region is entered. `wait` is the wait that a call begins with, and `call_site` the number of a text.
+    Enter { region: Ref, call_site: Option<Ref>, wait: Option<WaitAttributes> },
+    /// A region is left.
+    Leave { region: Ref },
+    /// A message is sent, under a request if the send is nonblocking.
+    Send { peer: u32, comm: Ref, tag: u32, bytes: u64, request: Option<u32> },
+    /// The send under a request is complete.
+    CompleteSend { request: u32 },
+    /// A receive is started under a request.
+    StartReceive { request: u32 },
+    /// A message was received, under a request if the receive is nonblocking.
+    Receive { peer: u32, comm: Ref, tag: u32, bytes: u64, request: Option<u32> },
+    /// A request was tested and is incomplete.
+    TestRequest { request: u32 },
+    /// A request was cancelled.
+    CancelRequest { request: u32 },
+    /// A collective operation begins.
+    BeginCollective,
+    /// A collective operation ends. `operation` is a value of `OTF2_CollectiveOp`, `root` a rank in `comm` or a value of `OTF2_CollectiveRoot`.
+    EndCollective { operation: u8, comm: Ref, root: u32, sent: u64, received: u64 },
 }
 
-/// A message on one of its sides.
-pub struct MessageFacts {
-    /// The rank of the other side in the communicator.
-    pub peer: u32,
-    /// The communicator.
-    pub comm: Ref,
-    /// Its tag.
-    pub tag: u32,
-    /// Its bytes.
-    pub bytes: u64,
-    /// The request, where this side is nonblocking.
-    pub request: Option<u64>,
-}
-
-/// A collective operation, as the event at its end has it.
-pub struct CollectiveFacts {
-    /// The value of `OTF2_CollectiveOp`.
-    pub operation: u8,
-    /// The communicator.
-    pub comm: Ref,
-    /// The rank of the root in the communicator, or a value of `OTF2_CollectiveRoot`.
-    pub root: u32,
-    /// Bytes that the rank contributes.
-    pub sent: u64,
-    /// Bytes that it is given.
-    pub received: u64,
+/// The wait that a call begins with.
+#[derive(Debug, PartialEq, Eq, Encode, Decode)]
+pub struct WaitAttributes {
+    /// The number of the text of its state.
+    pub state: Ref,
+    /// Its nanoseconds.
+    pub waiting_ns: u64,
+    /// The world rank that ended it.
+    pub source: Option<u32>,
 }
 
 /// Writes the events of one location, in the order of time.
@@ -67,81 +72,63 @@ impl<'a> EventWriter<'a> {
         Ok(EventWriter { archive, writer, attributes })
     }
 
-    /// Enters a region, with attributes by their numbers.
+    /// Writes an event.
     ///
     /// Errors: what the library says.
-    pub fn enter(&mut self, time: u64, region: Ref, attributes: &[(Ref, AttributeValue)]) -> io::Result<()> {
-        let list = self.attributes.as_ptr();
-        for &(name, value) in attributes {
-            match value {
-                AttributeValue::Text(value) => call!(self.archive, AttributeList_AddStringRef(list, name, value))?,
-                AttributeValue::Number(value) => call!(self.archive, AttributeList_AddUint32(list, name, value))?,
-                AttributeValue::LongNumber(value) => call!(self.archive, AttributeList_AddUint64(list, name, value))?,
+    pub fn write(&mut self, time: u64, event: TraceEvent) -> io::Result<()> {
+        let (archive, writer) = (self.archive, self.writer.as_ptr());
+        match event {
+            TraceEvent::Enter { region, call_site, wait } => {
+                self.add_attributes(call_site, wait)?;
+                // The library empties the list.
+                call!(archive, EvtWriter_Enter(writer, self.attributes.as_ptr(), time, region))
             }
-        }
-        // The library empties the list.
-        call!(self.archive, EvtWriter_Enter(self.writer.as_ptr(), list, time, region))
-    }
-
-    /// Leaves a region.
-    pub fn leave(&mut self, time: u64, region: Ref) -> io::Result<()> {
-        call!(self.archive, EvtWriter_Leave(self.writer.as_ptr(), null_mut(), time, region))
-    }
-
-    /// Sends a message.
-    pub fn send(&mut self, time: u64, message: &MessageFacts) -> io::Result<()> {
-        let &MessageFacts { peer, comm, tag, bytes, request } = message;
-        let writer = self.writer.as_ptr();
-        match request {
-            Some(id) => {
-                call!(self.archive, EvtWriter_MpiIsend(writer, null_mut(), time, peer, comm, tag, bytes, id))
+            TraceEvent::Leave { region } => call!(archive, EvtWriter_Leave(writer, null_mut(), time, region)),
+            TraceEvent::Send { peer, comm, tag, bytes, request: None } => {
+                call!(archive, EvtWriter_MpiSend(writer, null_mut(), time, peer, comm, tag, bytes))
             }
-            None => call!(self.archive, EvtWriter_MpiSend(writer, null_mut(), time, peer, comm, tag, bytes)),
-        }
-    }
-
-    /// Completes a nonblocking send.
-    pub fn complete_send(&mut self, time: u64, request: u64) -> io::Result<()> {
-        call!(self.archive, EvtWriter_MpiIsendComplete(self.writer.as_ptr(), null_mut(), time, request))
-    }
-
-    /// Starts a nonblocking receive.
-    pub fn start_receive(&mut self, time: u64, request: u64) -> io::Result<()> {
-        call!(self.archive, EvtWriter_MpiIrecvRequest(self.writer.as_ptr(), null_mut(), time, request))
-    }
-
-    /// Tests a request that is incomplete.
-    pub fn test_request(&mut self, time: u64, request: u64) -> io::Result<()> {
-        call!(self.archive, EvtWriter_MpiRequestTest(self.writer.as_ptr(), null_mut(), time, request))
-    }
-
-    /// Cancels a request.
-    pub fn cancel_request(&mut self, time: u64, request: u64) -> io::Result<()> {
-        call!(self.archive, EvtWriter_MpiRequestCancelled(self.writer.as_ptr(), null_mut(), time, request))
-    }
-
-    /// Receives a message.
-    pub fn receive(&mut self, time: u64, message: &MessageFacts) -> io::Result<()> {
-        let &MessageFacts { peer, comm, tag, bytes, request } = message;
-        let writer = self.writer.as_ptr();
-        match request {
-            Some(id) => {
-                call!(self.archive, EvtWriter_MpiIrecv(writer, null_mut(), time, peer, comm, tag, bytes, id))
+            TraceEvent::Send { peer, comm, tag, bytes, request: Some(id) } => {
+                call!(archive, EvtWriter_MpiIsend(writer, null_mut(), time, peer, comm, tag, bytes, id.into()))
             }
-            None => call!(self.archive, EvtWriter_MpiRecv(writer, null_mut(), time, peer, comm, tag, bytes)),
+            TraceEvent::CompleteSend { request } => {
+                call!(archive, EvtWriter_MpiIsendComplete(writer, null_mut(), time, request.into()))
+            }
+            TraceEvent::StartReceive { request } => {
+                call!(archive, EvtWriter_MpiIrecvRequest(writer, null_mut(), time, request.into()))
+            }
+            TraceEvent::Receive { peer, comm, tag, bytes, request: None } => {
+                call!(archive, EvtWriter_MpiRecv(writer, null_mut(), time, peer, comm, tag, bytes))
+            }
+            TraceEvent::Receive { peer, comm, tag, bytes, request: Some(id) } => {
+                call!(archive, EvtWriter_MpiIrecv(writer, null_mut(), time, peer, comm, tag, bytes, id.into()))
+            }
+            TraceEvent::TestRequest { request } => {
+                call!(archive, EvtWriter_MpiRequestTest(writer, null_mut(), time, request.into()))
+            }
+            TraceEvent::CancelRequest { request } => {
+                call!(archive, EvtWriter_MpiRequestCancelled(writer, null_mut(), time, request.into()))
+            }
+            TraceEvent::BeginCollective => call!(archive, EvtWriter_MpiCollectiveBegin(writer, null_mut(), time)),
+            TraceEvent::EndCollective { operation, comm, root, sent, received } => call!(
+                archive,
+                EvtWriter_MpiCollectiveEnd(writer, null_mut(), time, operation, comm, root, sent, received)
+            ),
         }
     }
 
-    /// Begins a collective operation.
-    pub fn begin_collective(&mut self, time: u64) -> io::Result<()> {
-        call!(self.archive, EvtWriter_MpiCollectiveBegin(self.writer.as_ptr(), null_mut(), time))
-    }
-
-    /// Ends a collective operation.
-    pub fn end_collective(&mut self, time: u64, facts: &CollectiveFacts) -> io::Result<()> {
-        let &CollectiveFacts { operation, comm, root, sent, received } = facts;
-        let writer = self.writer.as_ptr();
-        call!(self.archive, EvtWriter_MpiCollectiveEnd(writer, null_mut(), time, operation, comm, root, sent, received))
+    fn add_attributes(&mut self, call_site: Option<Ref>, wait: Option<WaitAttributes>) -> io::Result<()> {
+        let (archive, list) = (self.archive, self.attributes.as_ptr());
+        if let Some(text) = call_site {
+            call!(archive, AttributeList_AddStringRef(list, CALL_SITE, text))?;
+        }
+        if let Some(WaitAttributes { state, waiting_ns, source }) = wait {
+            call!(archive, AttributeList_AddStringRef(list, WAIT_STATE, state))?;
+            call!(archive, AttributeList_AddUint64(list, WAITING, waiting_ns))?;
+            if let Some(rank) = source {
+                call!(archive, AttributeList_AddUint32(list, DELAY_SOURCE, rank))?;
+            }
+        }
+        Ok(())
     }
 
     /// Writes the rest, and frees the location's memory.

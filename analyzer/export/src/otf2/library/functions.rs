@@ -1,6 +1,6 @@
 //! The functions of the library, and how it is found.
 //!
-//! Their declarations are those of `otf2.h` in version 3.0; enumerations have fixed widths there, and are integers here.
+//! The declarations follow `otf2.h` of version 3.0. Its enumerations have fixed widths, and are integers here.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::io;
@@ -113,7 +113,7 @@ impl Otf2Library {
     pub fn open() -> io::Result<Otf2Library> {
         let mut reason = String::new();
         for name in NAMES {
-            // SAFETY: The library has no code that runs when it is opened but that of its compiler.
+            // SAFETY: Opening the library runs only code of its compiler.
             match unsafe { Library::new(name) } {
                 Ok(library) => return Otf2Library::from_library(library).map_err(|error| advice(&error.to_string())),
                 Err(error) => reason = error.to_string(),
@@ -123,7 +123,6 @@ impl Otf2Library {
     }
 }
 
-/// Returns an error that says what to install.
 fn advice(reason: &str) -> io::Error {
     io::Error::other(format!(
         "the format otf2 needs the library of OTF2, 3.0 or newer: {reason}. Install libotf2-trace-dev (Debian, Ubuntu) or otf2 (Spack, \

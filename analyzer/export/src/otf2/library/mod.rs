@@ -5,9 +5,9 @@ mod definitions;
 mod events;
 mod functions;
 
-pub use self::archive::{ArchiveFacts, Otf2Archive};
-pub use self::definitions::{DefinitionWriter, GroupFacts, RegionFacts};
-pub use self::events::{AttributeValue, CollectiveFacts, EventWriter, MessageFacts};
+pub(super) use self::archive::{ArchiveFacts, Otf2Archive};
+pub(super) use self::definitions::DefinitionWriter;
+pub(super) use self::events::{CALL_SITE, DELAY_SOURCE, EventWriter, TraceEvent, WAIT_STATE, WAITING, WaitAttributes};
 pub use self::functions::Otf2Library;
 
 /// The number of a definition: of a text, a region, a communicator …
@@ -15,3 +15,6 @@ pub type Ref = u32;
 
 /// The number of a definition that there is not, or is not known.
 pub const UNDEFINED: Ref = Ref::MAX;
+
+/// The `OTF2_Paradigm` of MPI.
+pub const MPI: u8 = 4;

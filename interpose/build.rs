@@ -1,26 +1,18 @@
-//! Makes the wrappers from calls.table: for each row a body in C and in Fortran, with int and with large counts, and the
-//! entry points that lead to them. The rows stay in the table; what a wrapper does is in src/wrappers/mod.rs.
+//! Makes the wrappers from calls.table: for each row a body in C and in Fortran, with int and with large counts, and the entry points that
+//! lead to them. src/wrappers/mod.rs defines the steps of a wrapper.
 
-// A build that cannot go on says so and stops.
 #![expect(clippy::expect_used, clippy::panic, reason = "a build script's way to fail")]
 
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::{env, fs};
 
-/// Suffixes of Fortran names, and whether they take large counts: mpif.h and mpi without, with one and with two underscores;
-/// mpi_f08; mpi_f08 with descriptors; their large-count forms in MPICH 4.0 (`_large_`) and in later ones and Intel MPI (`_c_`).
-const FORTRAN: [(&str, bool); 9] = [
-    ("", false),
-    ("_", false),
-    ("__", false),
-    ("_f08_", false),
-    ("_f08ts_", false),
-    ("_c_f08_", true),
-    ("_c_f08ts_", true),
-    ("_f08_large_", true),
-    ("_f08ts_large_", true),
-];
+/// Suffixes of Fortran names of functions with int counts: mpif.h and mpi without, with one and with two underscores; mpi_f08; mpi_f08 with
+/// descriptors.
+const FORTRAN: [&str; 5] = ["", "_", "__", "_f08_", "_f08ts_"];
+
+/// And with large counts: of MPICH 4.0 (`_large_`), and of later versions and Intel MPI (`_c_`).
+const FORTRAN_LARGE: [&str; 4] = ["_c_f08_", "_c_f08ts_", "_f08_large_", "_f08ts_large_"];
 
 /// Functions that src/wrappers/special.rs writes by hand, as Fortran calls them, and the number of arguments before ierror.
 const SPECIAL: [(&str, usize); 8] = [
@@ -34,50 +26,15 @@ const SPECIAL: [(&str, usize); 8] = [
     ("session_finalize", 1),
 ];
 
-/// Functions that programs call most, those that are called together beside one another: the code of their wrappers and what that uses lie together in this
-/// order, so that few cache lines and pages serve a call where the program's own data fill the caches. As many as `state/thread.rs` has place for.
-const FREQUENT: [&str; 40] = [
-    "Isend",
-    "Irecv",
-    "Waitall",
-    "Wait",
-    "Send",
-    "Recv",
-    "Sendrecv",
-    "Allreduce", //
-    "Barrier",
-    "Bcast",
-    "Reduce",
-    "Test",
-    "Testall",
-    "Waitany",
-    "Waitsome",
-    "Iprobe", //
-    "Start",
-    "Startall",
-    "Alltoall",
-    "Alltoallv",
-    "Allgather",
-    "Allgatherv",
-    "Gather",
-    "Gatherv", //
-    "Scatter",
-    "Scatterv",
-    "Testany",
-    "Testsome",
-    "Probe",
-    "Issend",
-    "Ssend",
-    "Rsend", //
-    "Iallreduce",
-    "Ibarrier",
-    "Put",
-    "Get",
-    "Win_fence",
-    "Sendrecv_replace",
-    "Bsend",
-    "Reduce_scatter_block",
-];
+/// Functions that programs call most, in an order that keeps functions together that are called together. The code of their wrappers and
+/// its data lie in this order, so that a call needs few cache lines and pages when the program's own data fill the caches. Their number is
+/// fixed in `state/thread.rs`.
+const FREQUENT: &str = "
+    Isend Irecv Waitall Wait Send Recv Sendrecv Allreduce
+    Barrier Bcast Reduce Test Testall Waitany Waitsome Iprobe
+    Start Startall Alltoall Alltoallv Allgather Allgatherv Gather Gatherv
+    Scatter Scatterv Testany Testsome Probe Issend Ssend Rsend
+    Iallreduce Ibarrier Put Get Win_fence Sendrecv_replace Bsend Reduce_scatter_block";
 
 /// A row of the table.
 struct TableRow {
@@ -107,7 +64,7 @@ fn parse(line: &str) -> Option<TableRow> {
     })
 }
 
-/// `start_request(request, send(dest, tag))` → `verbs::start_request(call, request, verbs::send(call, dest, tag))`.
+/// Converts `start_request(request, send(dest, tag))` to `verbs::start_request(call, request, verbs::send(call, dest, tag))`.
 fn call(verb: &str) -> String {
     let mut out = String::new();
     let mut word = String::new();
@@ -125,7 +82,7 @@ fn call(verb: &str) -> String {
     out
 }
 
-/// The name of the function behind a Fortran wrapper: `mpi_send_` → `pmpi_send_`, `MPI_SEND` → `PMPI_SEND`.
+/// Returns the name for profiling of a Fortran function: `mpi_send_` → `pmpi_send_`, `MPI_SEND` → `PMPI_SEND`.
 fn profiling(flavour: &str) -> String {
     format!("{}{flavour}", if flavour.starts_with('M') { 'P' } else { 'p' })
 }
@@ -133,7 +90,7 @@ fn profiling(flavour: &str) -> String {
 fn main() {
     println!("cargo::rerun-if-changed=calls.table");
     println!("cargo::rerun-if-changed=build.rs");
-    // The names with which the linker marks a section (system/own_code.rs) are for this library alone.
+    // The names by which the linker marks a section (system/own_code.rs) are for this library alone.
     println!("cargo::rustc-link-arg-cdylib=-Wl,-z,start-stop-visibility=hidden");
     let table = fs::read_to_string("calls.table").expect("calls.table lies beside build.rs");
     let mut rows = Vec::new();
@@ -142,9 +99,9 @@ fn main() {
             rows.push(parse(line).unwrap_or_else(|| panic!("calls.table:{}: not a row", number + 1)));
         }
     }
-    // Their code comes in the order in which they are written.
+    // The linker keeps the order in which the code is written.
     rows.sort_by_key(|row| place_among_frequent(&row.function));
-    let mut wrappers = WrapperList { frequent: vec![0; FREQUENT.len()], ..WrapperList::default() };
+    let mut wrappers = WrapperList { frequent: vec![0; n_frequent()], ..WrapperList::default() };
     for row in &rows {
         wrappers.add(row, false);
         if row.large {
@@ -158,9 +115,13 @@ fn main() {
     fs::write(out.join("names.rs"), wrappers.names()).expect("OUT_DIR can be written");
 }
 
-/// The place of a function in [`FREQUENT`], or their number if it is none of them.
+/// Returns the place of a function in [`FREQUENT`], or their number if it is not among them.
 fn place_among_frequent(function: &str) -> usize {
-    FREQUENT.iter().position(|&frequent| frequent == function).unwrap_or(FREQUENT.len())
+    FREQUENT.split_whitespace().position(|frequent| frequent == function).unwrap_or(n_frequent())
+}
+
+fn n_frequent() -> usize {
+    FREQUENT.split_whitespace().count()
 }
 
 /// Functions of [`FREQUENT`] that are called in turn and share code.
@@ -169,8 +130,8 @@ const IN_TURN: [&str; 3] = ["Isend", "Irecv", "Waitall"];
 /// Functions of [`IN_TURN`] that have one body in C: their arguments differ by a name alone.
 const ONE_BODY: [&str; 2] = ["Isend", "Irecv"];
 
-/// The section of a wrapper's code. A frequent one has its own, where the body follows the entry, at the begin of a cache line; those of [`IN_TURN`] share one, so
-/// that they lie in few pages.
+/// Returns the section of a wrapper's code. A frequent wrapper has its own, in which the body follows the entry, at the start of a cache
+/// line. The wrappers of [`IN_TURN`] share one, so that they lie in few pages.
 fn section(language: &str, function: &str, is_frequent: bool) -> String {
     match is_frequent {
         true if IN_TURN.contains(&function) => format!(".text.hot.lbprof_{language}.in_turn"),
@@ -197,34 +158,38 @@ struct WrapperList {
 }
 
 impl WrapperList {
-    /// Adds those of a row with int or with large counts: one in C, then those in Fortran.
+    /// Adds the wrappers of a row with int or with large counts: first in C, then in Fortran.
     fn add(&mut self, row: &TableRow, large: bool) {
         let suffix = if large { "_c" } else { "" };
         let (function, arguments) = (&row.function, row.arguments.join(", "));
         let index = self.names.len();
         self.names.push((format!("PMPI_{function}{suffix}"), format!("MPI_{function}{suffix}")));
-        let place = FREQUENT.iter().rev().position(|frequent| frequent == function && !large).unwrap_or(FREQUENT.len());
+        // The most frequent come last.
+        let place = match place_among_frequent(function) {
+            place if place < n_frequent() && !large => n_frequent() - 1 - place,
+            _ => n_frequent(),
+        };
         if let Some(frequent) = self.frequent.get_mut(place) {
             *frequent = index;
         }
-        let section = section("c", function, place < FREQUENT.len());
+        let section = section("c", function, place < n_frequent());
         if ONE_BODY.contains(&function.as_str()) && !large {
             self.add_to_one_body(row, &section, index, place);
         } else {
             let _ = writeln!(
                 self.text,
-                "c_wrapper!(\"MPI_{function}{suffix}\", \"{section}\", lang::{}, {function}{suffix}, {index}, {place}, {function}, ({arguments}), |call| {});",
+                "c_wrapper!(\"MPI_{function}{suffix}\", \"{section}\", lang::{}, {index}, {place}, {function}, ({arguments}), |call| {});",
                 if large { "CLarge" } else { "C" },
                 call(&row.verb)
             );
         }
-        // Where a buffer is looked at, entries that pass it as a descriptor have a body of their own.
+        // If a verb looks at a buffer, entries that pass it as a descriptor have their own body.
         let looks = ["sendbuf", "recvbuf"].iter().any(|buffer| row.verb.contains(buffer));
         let (described, plain): (Vec<String>, Vec<String>) =
             flavours(function, large).into_iter().partition(|flavour| looks && flavour.contains("_f08ts_"));
         let language = if large { "FortranLarge" } else { "Fortran" };
-        self.add_fortran(row, suffix, language, plain);
-        self.add_fortran(row, suffix, &format!("{language}Described"), described);
+        self.add_fortran(row, language, plain);
+        self.add_fortran(row, &format!("{language}Described"), described);
         self.counts.resize(self.names.len(), row.arguments.len());
     }
 
@@ -243,8 +208,8 @@ impl WrapperList {
         }
     }
 
-    /// Adds the wrapper of a row for some of its names in Fortran; none where there are none.
-    fn add_fortran(&mut self, row: &TableRow, suffix: &str, language: &str, flavours: Vec<String>) {
+    /// Adds the wrapper of a row for some of its names in Fortran.
+    fn add_fortran(&mut self, row: &TableRow, language: &str, flavours: Vec<String>) {
         if flavours.is_empty() {
             return;
         }
@@ -259,22 +224,25 @@ impl WrapperList {
         }
         let _ = writeln!(
             self.text,
-            "fortran_wrapper!(\"{}\", lang::{language}, {function}{suffix}, [{entries}], {function}, extra_0, ({arguments}{extra}), |call| {});",
-            section("fortran", function, FREQUENT.contains(&function.as_str()) && language == "Fortran"),
+            "fortran_wrapper!(\"{}\", lang::{language}, [{entries}], {function}, extra_0, ({arguments}{extra}), |call| {});",
+            section("fortran", function, place_among_frequent(function) < n_frequent() && language == "Fortran"),
             call(&row.verb)
         );
     }
 
-    /// Adds the names in Fortran of the functions that src/wrappers/special.rs writes by hand. Returns their entries: a line `fortran_init!("mpi_init_", 4711);` for each
-    /// function and flavour.
+    /// Adds the names in Fortran of the functions that src/wrappers/special.rs writes by hand. Returns their entries, a line for each function
+    /// and flavour.
     fn add_special(&mut self) -> String {
         self.n_in_table = self.names.len();
         let mut lines = String::new();
         for (function, arguments) in SPECIAL {
             let upper = format!("MPI_{}", function.to_uppercase());
-            let small = FORTRAN.iter().filter(|form| !form.1).map(|form| format!("mpi_{function}{}", form.0));
-            for flavour in small.chain([upper]) {
-                let _ = writeln!(lines, "fortran_{function}!(\"{flavour}\", {});", self.names.len());
+            for flavour in FORTRAN.map(|form| format!("mpi_{function}{form}")).into_iter().chain([upper]) {
+                let _ = writeln!(
+                    lines,
+                    "fortran_entry!(\"{flavour}\", \".text.lbprof\", {}, NEXT, fortran_names::choose, wrap_{function}::<Fortran>);",
+                    self.names.len()
+                );
                 self.names.push((profiling(&flavour), flavour));
                 self.counts.push(arguments);
             }
@@ -282,7 +250,7 @@ impl WrapperList {
         lines
     }
 
-    /// The indexes of the names in Fortran, sorted by name.
+    /// Returns the indexes of the names in Fortran, sorted by name.
     fn by_name(&self) -> Vec<usize> {
         let mut own: Vec<(&str, usize)> = self.names.iter().map(|names| names.1.as_str()).zip(0..).collect();
         own.retain(|(name, _)| name.starts_with("mpi_") || !name.bytes().any(|byte| byte.is_ascii_lowercase()));
@@ -290,7 +258,7 @@ impl WrapperList {
         own.into_iter().map(|(_, index)| index).collect()
     }
 
-    /// The tables of names and numbers of arguments.
+    /// Returns the tables of names and numbers of arguments.
     fn names(&self) -> String {
         let counts: String = self.counts.iter().map(|count| format!("{count}, ")).collect();
         let names: String = self.names.iter().map(|(next, own)| format!("    (c\"{next}\", c\"{own}\"),\n")).collect();
@@ -303,15 +271,15 @@ impl WrapperList {
     }
 }
 
-/// The names of a function in Fortran, with int or with large counts.
+/// Returns the names of a function in Fortran, with int or with large counts.
 fn flavours(function: &str, large: bool) -> Vec<String> {
     let lower = function.to_lowercase();
-    let forms = FORTRAN.iter().filter(|form| form.1 == large);
-    let mut flavours: Vec<String> = forms.map(|form| format!("mpi_{lower}{}", form.0)).collect();
-    if !large {
-        flavours.push(format!("MPI_{}", function.to_uppercase()));
+    if large {
+        return FORTRAN_LARGE.map(|form| format!("mpi_{lower}{form}")).into();
     }
-    if !large && function.starts_with("Win_allocate") {
+    let mut flavours: Vec<String> = FORTRAN.map(|form| format!("mpi_{lower}{form}")).into();
+    flavours.push(format!("MPI_{}", function.to_uppercase()));
+    if function.starts_with("Win_allocate") {
         // Open MPI's specific of `use mpi` for a base pointer of type C_PTR.
         flavours.push(format!("mpi_{lower}_cptr_"));
     }

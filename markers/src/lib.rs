@@ -14,13 +14,13 @@
 //! ```
 //!
 //! A phase or iteration ends with the scope of its guard, also by `?`, `break` and panics. docs/markers.md says what markers mean in a report.
-//! Names are copied; a name ends at its first zero byte.
+//! Names are copied. A name ends at its first zero byte.
 
 mod recorder;
 
 use std::marker::PhantomData;
 
-use recorder::{RecorderFunctions, terminated};
+use recorder::{RecorderFunctions, mark};
 
 /// The kind of a phase's computation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,24 +34,22 @@ pub enum PhaseKind {
     Serial,
 }
 
-/// An open phase or iteration, which ends when this is dropped. It belongs to the thread that began it.
+/// An open phase or iteration, which ends when the guard is dropped. It belongs to the thread that began it.
 #[must_use = "the phase ends when its guard is dropped: let _in_phase = phase(…)"]
 #[derive(Debug)]
 pub struct PhaseGuard<'name> {
     name: &'name str,
     is_iteration: bool,
-    // Phases are those of a thread: the guard is neither sent nor shared.
+    // A phase belongs to a thread, so the guard is neither sent nor shared.
     of_thread: PhantomData<*const ()>,
 }
 
 impl Drop for PhaseGuard<'_> {
     fn drop(&mut self) {
-        if let Some(recorder) = RecorderFunctions::find() {
-            terminated(self.name, |name| match self.is_iteration {
-                true => recorder.end_iteration(name),
-                false => recorder.end_phase(name),
-            });
-        }
+        mark(self.name, |recorder, name| match self.is_iteration {
+            true => recorder.end_iteration(name),
+            false => recorder.end_phase(name),
+        });
     }
 }
 
@@ -62,17 +60,13 @@ pub fn phase(name: &str) -> PhaseGuard<'_> {
 
 /// Begins a phase of a kind.
 pub fn phase_of_kind(name: &str, kind: PhaseKind) -> PhaseGuard<'_> {
-    if let Some(recorder) = RecorderFunctions::find() {
-        terminated(name, |name| recorder.begin_phase(name, kind as i32));
-    }
+    mark(name, |recorder, name| recorder.begin_phase(name, kind as i32));
     PhaseGuard { name, is_iteration: false, of_thread: PhantomData }
 }
 
-/// Begins the next iteration of a loop; iterations are numbered from 0 on each rank.
+/// Begins the next iteration of a loop. Iterations are numbered from 0 on each rank.
 pub fn iteration(name: &str) -> PhaseGuard<'_> {
-    if let Some(recorder) = RecorderFunctions::find() {
-        terminated(name, |name| recorder.begin_iteration(name));
-    }
+    mark(name, RecorderFunctions::begin_iteration);
     PhaseGuard { name, is_iteration: true, of_thread: PhantomData }
 }
 
@@ -85,16 +79,12 @@ pub fn work(operations: f64, quanta: f64) {
 
 /// Adds a value of a counter in the innermost open phase.
 pub fn count(name: &str, value: f64) {
-    if let Some(recorder) = RecorderFunctions::find() {
-        terminated(name, |name| recorder.add_count(name, value));
-    }
+    mark(name, |recorder, name| recorder.add_count(name, value));
 }
 
 /// States a parameter of the run, such as the size of the problem.
 pub fn param(name: &str, value: f64) {
-    if let Some(recorder) = RecorderFunctions::find() {
-        terminated(name, |name| recorder.set_param(name, value));
-    }
+    mark(name, |recorder, name| recorder.set_param(name, value));
 }
 
 /// Stops (false) or resumes (true) recording of this thread.

@@ -19,7 +19,7 @@ pub(crate) struct RecorderFunctions {
 
 #[expect(unsafe_code, reason = "the recorder's functions are found by name in the process, as lbprof.h finds them")]
 impl RecorderFunctions {
-    /// Returns the recorder; `None` if it is not in the process.
+    /// Returns the recorder, or `None` if it is not in the process.
     #[cfg(target_os = "linux")]
     pub(crate) fn find() -> Option<&'static RecorderFunctions> {
         use std::sync::OnceLock;
@@ -30,9 +30,9 @@ impl RecorderFunctions {
             if entry.is_null() {
                 return None;
             }
-            // SAFETY: a function of this name is the recorder's entry, which lbprof.h declares so, and which stays in the process.
+            // SAFETY: a function of this name is the recorder's entry, as lbprof.h declares it, and stays in the process.
             let entry: extern "C" fn(c_int) -> *const RecorderFunctions = unsafe { std::mem::transmute(entry) };
-            // SAFETY: for version 1 it returns a structure that begins as this one and lasts as long as the process, or null.
+            // SAFETY: for version 1 it returns a structure that starts like this one and lasts as long as the process, or null.
             unsafe { entry(1).as_ref() }
         })
     }
@@ -84,8 +84,15 @@ impl RecorderFunctions {
     }
 }
 
-/// Calls `mark` with the name as a C string, up to its first zero byte.
-pub(crate) fn terminated(name: &str, mark: impl FnOnce(&CStr)) {
+/// Calls `work` with the recorder, if there is one, and the name as a C string.
+pub(crate) fn mark(name: &str, work: impl FnOnce(&RecorderFunctions, &CStr)) {
+    if let Some(recorder) = RecorderFunctions::find() {
+        with_c_string(name, |name| work(recorder, name));
+    }
+}
+
+/// Calls `work` with the name as a C string, up to its first zero byte.
+fn with_c_string(name: &str, work: impl FnOnce(&CStr)) {
     /// Names below this length need no memory of the heap.
     const SHORT: usize = 64;
     let name = name.split('\0').next().unwrap_or_default();
@@ -97,7 +104,7 @@ pub(crate) fn terminated(name: &str, mark: impl FnOnce(&CStr)) {
         }
         None => Cow::Owned(CString::new(name).unwrap_or_default()),
     };
-    mark(&text);
+    work(&text);
 }
 
 #[cfg(test)]
@@ -109,7 +116,7 @@ mod tests {
         let long = "x".repeat(64);
         for (name, expected) in [("", ""), ("force", "force"), ("a\0b", "a"), (&long, &*long), (&long[1..], &long[1..])]
         {
-            terminated(name, |text| assert_eq!(text.to_str(), Ok(expected)));
+            with_c_string(name, |text| assert_eq!(text.to_str(), Ok(expected)));
         }
     }
 }

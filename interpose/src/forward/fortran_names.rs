@@ -1,17 +1,18 @@
 //! Decides which calls by a name of Fortran are meant for MPI, before an argument is read as Fortran's.
 //!
-//! Other libraries have functions of their own with such names, which are bound to this library's, since that is searched first: R's Rmpi has a `mpi_send` in C,
-//! sequential programs have stubs. So an entry in Fortran looks at its route: [`ROUTE_MPI`], or the address of another function, at which the call goes on with all
-//! registers as they were, or 0, if that depends on the caller. The definition that counts is the one that the loader would have taken without this library:
+//! Other libraries have functions of their own with such names, which are bound to this library's, because it is searched first: R's Rmpi has
+//! a `mpi_send` in C, sequential programs have stubs. So an entry in Fortran looks at its route: [`ROUTE_MPI`]; or the address of another
+//! function, at which the call goes on with all registers as they were; or 0 if it depends on the caller. The definition that counts is the
+//! one that the loader would have taken without this library:
 //!
 //! ```text
-//!   the next one that all objects see ... for every caller, until something is unloaded
-//!   none: the only one there is ......... for every caller, until something is loaded or unloaded
-//!   several: that in the caller's scope . for callers in this object
+//!   the next one that all objects see ... for every caller, until an object is unloaded
+//!   else the only one ................... for every caller, until an object is loaded or unloaded
+//!   else the one in the caller's scope .. for callers in this object
 //! ```
 //!
-//! The caller is known by its return address. A function that ends with such a call (a jump) has none, nor has one that is called by an address that was kept: then
-//! the objects whose words hold this library's address say who can have called.
+//! The caller is known by its return address. A function that ends with such a call (a jump) has none, nor has one that is called by an
+//! address that was kept. Then the objects whose words hold this library's address are the possible callers.
 
 use std::ffi::CStr;
 use std::sync::atomic::{
@@ -20,10 +21,10 @@ use std::sync::atomic::{
 };
 
 use crate::forward::weak::set_word;
-use crate::forward::{BY_NAME, ForwardTarget, NAMES, NEXT, is_c, missing_in_fortran, report_missing};
+use crate::forward::{BY_NAME, ForwardTarget, NAMES, NEXT, missing_in_fortran, report_missing};
 use crate::harmless::enter;
 use crate::harmless::signals::critical;
-use crate::mpi::symbols::{is_fortran_mpi, is_of_mpi, keep_loaded};
+use crate::mpi::symbols::{is_c, is_fortran_mpi, is_of_mpi, keep_loaded};
 use crate::processor::ROUTE_MPI;
 use crate::state::thread;
 use crate::system::by_caller::AddressesByCaller;
@@ -46,7 +47,8 @@ struct OnlyRoute {
 static ONLY: [OnlyRoute; NAMES.len()] =
     [const { OnlyRoute { route: AtomicUsize::new(0), changes: AtomicU64::new(0) } }; NAMES.len()];
 
-/// Returns the address at which a call goes on if its entry has no route: `wrapper` if the call is meant for MPI. `caller` is the return address.
+/// Returns the address at which a call goes on if its entry has no route: `wrapper` if the call is meant for MPI. `caller` is the return
+/// address.
 pub unsafe extern "C" fn choose(next: *const ForwardTarget, wrapper: usize, caller: usize) -> usize {
     let index = (next as usize - NEXT.as_ptr() as usize) / size_of::<ForwardTarget>();
     let route = match BY_CALLER.find(index, caller) {
@@ -57,8 +59,8 @@ pub unsafe extern "C" fn choose(next: *const ForwardTarget, wrapper: usize, call
     if route == ROUTE_MPI { wrapper } else { route }
 }
 
-/// Decides for the functions that objects refer to, so that none of their calls takes the loader's lock: a fork in another thread would leave that taken in the
-/// child. Objects that the program loads later are looked at when they first call.
+/// Decides for the functions that objects refer to, so that none of their calls takes the loader's lock: a fork in another thread would leave
+/// the lock taken in the child. Objects that the program loads later are looked at when they first call.
 pub fn resolve_referenced() {
     let symbols = LoadedSymbols::read();
     const MPI: [&CStr; 6] =
@@ -79,7 +81,7 @@ pub fn resolve_referenced() {
     }
 }
 
-/// Something was unloaded: other functions may come to the place of those that calls were meant for.
+/// Forgets routes after an unload, because other functions may come to the place of the ones that calls were meant for.
 pub fn forget_unloaded() {
     if HAS_OTHERS.load(Relaxed) {
         for next in &NEXT {
@@ -90,7 +92,6 @@ pub fn forget_unloaded() {
     }
 }
 
-/// The index of the function of this name in Fortran.
 fn index_of(name: &CStr) -> Option<usize> {
     let at = BY_NAME.binary_search_by_key(&Some(name), |&index| Some(NAMES.get(usize::from(index))?.1)).ok()?;
     BY_NAME.get(at).map(|&index| usize::from(index))
@@ -122,7 +123,7 @@ fn count(changes: ObjectChanges) -> u64 {
     changes.loaded + changes.unloaded
 }
 
-/// Finds the definition that a call is meant for, and keeps the route. `None`: there is none.
+/// Finds the definition that a call is meant for, and keeps the route. Returns `None` if there is no definition.
 fn decide(symbols: &LoadedSymbols, index: usize, caller: usize) -> Option<usize> {
     let (Some(next), Some(only), Some((profiling, own))) = (NEXT.get(index), ONLY.get(index), NAMES.get(index)) else {
         return None;
@@ -160,7 +161,7 @@ fn decide(symbols: &LoadedSymbols, index: usize, caller: usize) -> Option<usize>
     }
 }
 
-/// The route of calls that are meant for the function at `address` in an object. Where that is MPI's, the wrapper calls it.
+/// Returns the route of calls that are meant for the function at `address` in an object. If it is MPI's, the wrapper calls it.
 fn route_to(object: Option<&ObjectSymbols>, own: &CStr, next: &ForwardTarget, address: usize) -> usize {
     let Some(object) = object.filter(|object| is_fortran_mpi(object, own)) else { return address };
     keep_loaded(object);
@@ -168,7 +169,7 @@ fn route_to(object: Option<&ObjectSymbols>, own: &CStr, next: &ForwardTarget, ad
     ROUTE_MPI
 }
 
-/// Keeps the route for calls from the object at `caller`, if that refers to the function: then it is the caller.
+/// Keeps the route for calls from the object at `caller` if that refers to the function: then it is the caller.
 fn keep_for(symbols: &LoadedSymbols, index: usize, caller: usize, own: &CStr, route: usize) {
     if let Some(object) = symbols.object_at(caller).filter(|object| object.is_referring_to(own))
         && let Some(bounds) = object.object().bounds()
@@ -177,9 +178,9 @@ fn keep_for(symbols: &LoadedSymbols, index: usize, caller: usize, own: &CStr, ro
     }
 }
 
-/// The one among several definitions that the loader would have taken for the caller without this library.
+/// Returns the one among several definitions that the loader would have taken for the caller without this library.
 ///
-/// Objects that see another function than MPI's are bound to that, so that the next call of an unknown caller is none of theirs.
+/// Objects that see another function than MPI's are bound to that, so that the next call of an unknown caller does not come from them.
 fn seen_by_caller<'a>(
     symbols: &'a LoadedSymbols,
     own: &CStr,

@@ -1,7 +1,7 @@
 //! The function that each wrapper calls.
 //!
-//! A function is looked up when it is first called: undefined symbols would break every program that inherits LD_PRELOAD. A program that asks
-//! by a weak reference whether MPI has a function gets MPI's answer (`weak.rs`).
+//! A function is looked up when it is first called, because undefined symbols would break every program that inherits LD_PRELOAD. A program
+//! that asks by a weak reference whether MPI has a function gets MPI's answer (`weak.rs`).
 
 pub mod bypass;
 pub mod fortran_names;
@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use crate::harmless::{enter, guard};
-use crate::mpi::symbols::find;
+use crate::mpi::symbols::{find, is_c};
 use crate::state::thread::{self, N_FREQUENT, N_MOST_FREQUENT, NEXT_FREQUENT};
 use crate::word::Word;
 
@@ -33,18 +33,15 @@ pub struct ForwardTarget {
 pub static NEXT: [ForwardTarget; NAMES.len()] =
     [const { ForwardTarget { address: AtomicUsize::new(0), route: AtomicUsize::new(0) } }; NAMES.len()];
 
-/// The function called by wrapper `index` of C.
+/// Returns the function called by wrapper `index` of C.
 #[inline(always)]
 pub fn next(index: usize) -> usize {
-    let address = match NEXT.get(index) {
-        Some(next) => next.address.load(Relaxed),
-        None => 0,
-    };
+    let address = NEXT.get(index).map_or(0, |next| next.address.load(Relaxed));
     if address == 0 { resolve(index) } else { address }
 }
 
-/// The function called by wrapper `index` of C, while recording: [`resolve_c`] has looked them all up. `place` is its place in [`NEXT_FREQUENT`], if
-/// that has it.
+/// Returns the function called by wrapper `index` of C while recording: [`resolve_c`] has looked them all up. `place` is its place in
+/// [`NEXT_FREQUENT`], if it has one.
 #[inline(always)]
 pub fn resolved(index: usize, place: usize) -> usize {
     // SAFETY: build.rs numbers the wrappers, and NEXT has a slot for each; the thread's own state.
@@ -58,10 +55,10 @@ pub fn resolved(index: usize, place: usize) -> usize {
     }
 }
 
-/// The function called by one of the last wrappers of [`NEXT_FREQUENT`], by its place there, while recording.
+/// Returns the function called by one of the last wrappers of [`NEXT_FREQUENT`], by its place there, while recording.
 ///
 /// # Safety
-/// `place` is that of one of the last [`N_MOST_FREQUENT`].
+/// `place` is one of the last [`N_MOST_FREQUENT`].
 #[inline(always)]
 pub unsafe fn resolved_most_frequent(place: usize) -> usize {
     const FIRST: usize = N_FREQUENT - N_MOST_FREQUENT;
@@ -71,15 +68,13 @@ pub unsafe fn resolved_most_frequent(place: usize) -> usize {
 
 /// Looks up all C functions, so that a recorded call need not ask whether its own is known.
 pub fn resolve_c() {
-    for (index, names) in NAMES.iter().enumerate() {
-        if is_c(names.1) && NEXT.get(index).is_some_and(|next| next.address.load(Relaxed) == 0) {
-            let found = match find(names.0, names.1) {
+    for ((profiling, own), next) in NAMES.iter().zip(&NEXT) {
+        if is_c(own) && next.address.load(Relaxed) == 0 {
+            let found = match find(profiling, own) {
                 0 => missing_recorded as *const () as usize,
                 found => found,
             };
-            if let Some(next) = NEXT.get(index) {
-                next.address.store(found, Relaxed);
-            }
+            next.address.store(found, Relaxed);
         }
     }
     for (frequent, &index) in NEXT_FREQUENT.iter().zip(FREQUENT) {
@@ -91,12 +86,8 @@ pub fn resolve_c() {
 
 const _: () = assert!(FREQUENT.len() == NEXT_FREQUENT.len());
 
-/// Returns whether a name is a C function's: MPI_Xxx, where Fortran's are all in one case.
-pub fn is_c(own: &CStr) -> bool {
-    own.to_bytes().starts_with(b"MPI_") && own.to_bytes().iter().any(u8::is_ascii_lowercase)
-}
-
-/// The function called by the wrapper in Fortran whose place in [`NEXT`] is at address `next`. Its entry goes on only when that is known.
+/// Returns the function called by the wrapper in Fortran whose place in [`NEXT`] is at address `next`. Its entry goes on only when that is
+/// known.
 #[inline(always)]
 pub fn next_at(next: usize) -> usize {
     // SAFETY: entry stubs pass addresses of elements of NEXT.
@@ -116,8 +107,8 @@ fn resolve(index: usize) -> usize {
     found
 }
 
-/// Says, once, that a function was called that the MPI library does not have. A program that looks it up by name finds this
-/// library's, so it cannot know.
+/// Reports, once, that a function was called that the MPI library does not have. A program that looks it up by name finds this library's, so
+/// it cannot know.
 #[cold]
 fn report_missing(index: usize) {
     static REPORTED: [AtomicBool; NAMES.len()] = [const { AtomicBool::new(false) }; NAMES.len()];
@@ -131,24 +122,18 @@ fn report_missing(index: usize) {
     }
 }
 
-/// The names of the functions of the table in C and Fortran: for profiling, and their own.
+/// Returns the names of the functions of the table in C and Fortran: for profiling, and their own.
 pub fn names() -> impl Iterator<Item = (&'static CStr, &'static CStr)> {
     NAMES.iter().take(N_IN_TABLE).copied()
 }
 
-/// Returns the names and addresses of the functions in C.
-pub fn c_names() -> impl Iterator<Item = (&'static CStr, &'static CStr)> {
-    names().filter(|names| is_c(names.1))
-}
-
-/// Stands for a function of C that the MPI library does not have.
 extern "C" fn missing() -> Word {
     crate::mpi::abi::abi().err_other as Word
 }
 
-/// Ends the program for a function that is missing, if [`resolve_c`] put it there: the record of the call names it.
+/// Stands for a missing function if [`resolve_c`] put it there. The record of the call names it.
 extern "C" fn missing_recorded() -> Word {
-    // SAFETY: the calling thread's own state; the slot before its cursor is that of the call under way.
+    // SAFETY: the calling thread's own state; the slot before its cursor belongs to the call under way.
     let operation = unsafe {
         let cursor = (*thread::current()).cursor;
         if cursor.is_null() { None } else { (*cursor.sub(1)).operation() }
@@ -162,7 +147,7 @@ extern "C" fn missing_recorded() -> Word {
     missing()
 }
 
-/// Stands for a function of Fortran that the MPI library does not have: sets ierror, which follows the arguments of C.
+/// Stands for a function of Fortran that the MPI library does not have. Sets ierror, which follows the arguments of C.
 extern "C" fn missing_in_fortran(
     a: Word,
     b: Word,

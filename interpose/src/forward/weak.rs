@@ -1,12 +1,12 @@
-//! Weak references to functions of MPI that the MPI library does not have.
+//! Weak references to functions that the MPI library does not have.
 //!
 //! A program may ask whether a function is there: it refers to it weakly, and compares its address with null (mpi4py does so with all
 //! functions of later standards). This library has every function, so all of them would seem to be there. So such references are made null
-//! again, as the loader leaves them without this library: in the objects that a process starts with before the program begins, in those loaded later
-//! when MPI is initialised. Those loaded after that keep what they found.
+//! again, as the loader leaves them without this library: before the program starts in the objects that the process starts with, and when
+//! MPI is initialised in the objects loaded since. Objects loaded later keep their references.
 //!
-//! Only what a program compares is changed: the words of the loader's table that hold addresses (GLOB_DAT, 64), not those that calls
-//! jump through (JUMP_SLOT).
+//! Only words that a program compares are changed: words of the loader's table that hold addresses (GLOB_DAT, 64), not words that calls jump
+//! through (JUMP_SLOT).
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
@@ -23,7 +23,8 @@ use crate::system::objects::{self, LoadedObject, ObjectChanges};
 
 /// Counts of loads and unloads when references were last looked at.
 static LOOKED: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
-/// True if a thread looks. Nobody waits for it, for it waits for the loader, which others hold while they load what may initialise MPI.
+/// True if a thread looks. Others do not wait for it: it waits for the loader's lock, which they may hold while they load an object that
+/// initialises MPI.
 static IS_BUSY: AtomicBool = AtomicBool::new(false);
 
 /// Makes references null that would be null without this library, if objects were loaded since the last time.
@@ -40,10 +41,10 @@ pub fn look() {
 /// that lock, so an object that is there before the look-ups is complete after them, unless more were loaded in between.
 fn look_again() {
     const ATTEMPTS: usize = 4;
+    let Some(ours) = objects::look_at(look as fn() as usize, |object| object.bounds()).flatten() else { return };
     let [loaded, unloaded] = &LOOKED;
     let known = ObjectChanges { loaded: loaded.load(Relaxed), unloaded: unloaded.load(Relaxed) };
     for _ in 0..ATTEMPTS {
-        let Some(ours) = own_bounds(known) else { return };
         let mut is_there: BTreeMap<CString, bool> = BTreeMap::new();
         let found = objects::visit(Some(known), |object| {
             each_reference(object, ours, |name, _| {
@@ -75,23 +76,14 @@ fn look_again() {
     }
 }
 
-/// The addresses of this library, or `None` if nothing was loaded since the last call.
-fn own_bounds(known: ObjectChanges) -> Option<(usize, usize)> {
-    let here = look as fn() as usize;
-    let mut bounds = None;
-    objects::visit(Some(known), |object| {
-        bounds = bounds.or(object.bounds().filter(|(first, last)| (*first..*last).contains(&here)));
-    })?;
-    bounds
-}
-
-/// The name for profiling: MPI_Send → PMPI_Send, mpi_send_ → pmpi_send_.
+/// Returns the name for profiling: MPI_Send → PMPI_Send, mpi_send_ → pmpi_send_.
 fn profiling(name: &CStr) -> CString {
     let first = if name.to_bytes().starts_with(b"M") { b'P' } else { b'p' };
     CString::new([&[first], name.to_bytes()].concat()).unwrap_or_default()
 }
 
-/// An object's weak references to functions of MPI that are bound to `ours`: the name, and the word that holds the address.
+/// Calls `then` for an object's weak references to functions of MPI that are bound to `ours`, with the name and the word that holds the
+/// address.
 fn each_reference(object: &LoadedObject, ours: (usize, usize), mut then: impl FnMut(&CStr, *const AtomicUsize)) {
     // SAFETY: the loader's lock is held. An object may have a hundred thousand relocations, and few symbols that may be missing.
     if !unsafe { undefined_weak(object) }.any(|(_, name)| symbols::is_of_mpi(name)) {
@@ -121,8 +113,8 @@ fn each_reference(object: &LoadedObject, ours: (usize, usize), mut then: impl Fn
     }
 }
 
-/// Has an object refer to something else by one of its words. Where the loader has made its page read-only, as it does once an object is complete, it is so again
-/// afterwards.
+/// Changes the address in a word by which an object refers to another one. If the loader has made its page read-only, as it does once an
+/// object is complete, the page is read-only again afterwards.
 pub fn set_word(object: &LoadedObject, word: *const AtomicUsize, address: usize) {
     // SAFETY: no arguments but a number.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
@@ -130,7 +122,7 @@ pub fn set_word(object: &LoadedObject, word: *const AtomicUsize, address: usize)
     let is_read_only = object
         .segments(libc::PT_GNU_RELRO)
         .any(|(first, last)| (first / page * page..last / page * page).contains(&(word as usize)));
-    // SAFETY: the page of a word of a loaded object, which nobody else changes any more.
+    // SAFETY: the page of a word of a loaded object, which nothing else changes any more.
     unsafe {
         let page_of_word = begin as *mut libc::c_void;
         if is_read_only && libc::mprotect(page_of_word, page, libc::PROT_READ | libc::PROT_WRITE) != 0 {

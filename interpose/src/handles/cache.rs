@@ -5,19 +5,18 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use crate::state::thread::CACHE;
 use crate::word::Word;
 
-/// The place of a handle in a thread's cache.
 #[inline(always)]
 pub fn cache_slot(handle: Word) -> usize {
     (handle >> 4 ^ handle >> 9 ^ handle) & (CACHE - 1)
 }
 
-/// Value that is no handle: programs pass 0 by mistake, but not this.
+/// A value that is no handle. Programs pass 0 by mistake, but not this.
 pub const NO_HANDLE: Word = Word::MAX >> 1;
 
-/// Empties an entry of a thread's cache, by its handle, if it is that of `handle`: it becomes that of [`NO_HANDLE`].
+/// Empties an entry of a thread's cache if it holds `handle`: its handle becomes [`NO_HANDLE`].
 ///
-/// The thread may be at work on the entry, for another handle: what it stores stays. What belongs to the handle is the thread's alone
-/// and is left as it is.
+/// The thread may be at work on the entry, for another handle, whose value stays. The facts beside the handle are the thread's alone and are
+/// left as they are.
 ///
 /// # Safety
 /// `entry` is in the state of a live thread.

@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use crate::handles::cache::{cache_slot, uncache};
 use crate::harmless::signals::HandlerLock;
 use crate::mpi::call;
-use crate::mpi::predefined::{self, NullHandle, is_null};
+use crate::mpi::predefined::{self, PredefinedHandle, is_predefined};
 use crate::recording::registry;
 use crate::state::thread::{RecorderThread, UNSEEN, tables};
 use crate::word::Word;
 
-/// Sizes by handle, of datatypes whose handle does not show.
+/// Sizes of datatypes whose handles do not show it, by handle.
 static SIZES: HandlerLock<Option<HashMap<Word, u64, foldhash::fast::FixedState>>> = HandlerLock::new(None);
 
-/// Bytes of data that one element of `datatype` has; 0 for the null datatype.
+/// Returns the bytes of data in an element of `datatype`, 0 for the null datatype.
 ///
 /// # Safety
 /// `thread` is the calling thread's state; `datatype` is a valid handle or a null one.
@@ -51,10 +51,13 @@ unsafe fn look_up(thread: *mut RecorderThread, datatype: Word) -> u64 {
     }
 }
 
-/// The size of a datatype, if it is known, or MPI may be asked.
+/// Returns the size of a datatype if it is known or MPI may be asked.
 #[cold]
 fn known_or_asked(datatype: Word, asking: bool) -> Option<u64> {
-    if is_null(NullHandle::Datatype, datatype) || datatype == 0 || !predefined::may_be_datatype(datatype) {
+    if is_predefined(PredefinedHandle::DatatypeNull, datatype)
+        || datatype == 0
+        || !predefined::may_be_datatype(datatype)
+    {
         return Some(0);
     }
     if let Some(size) = SIZES.lock().and_then(|sizes| sizes.as_ref()?.get(&datatype).copied()) {
@@ -73,7 +76,7 @@ fn known_or_asked(datatype: Word, asking: bool) -> Option<u64> {
     })
 }
 
-/// Forgets a datatype that is about to be freed: its handle may be given to another one.
+/// Forgets a datatype that is about to be freed, because its handle may be given to another one.
 pub fn forget(datatype: Word) {
     if let Some(sizes) = SIZES.lock().as_deref_mut().and_then(Option::as_mut) {
         sizes.remove(&datatype);

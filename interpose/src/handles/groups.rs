@@ -1,7 +1,7 @@
-//! Groups of ranks that calls are given: handles → ids in the log.
+//! Groups of ranks that are arguments of calls: handles → ids in the log.
 //!
-//! Groups come and go by local calls that are not recorded, and their handles are used again. So each is asked for its ranks when a call is
-//! given it; groups of the same ranks have the same id.
+//! Groups come and go by local calls that are not recorded, and their handles are used again. So MPI is asked for a group's ranks at each call
+//! with it. Groups of the same ranks have the same id.
 
 use std::collections::HashMap;
 
@@ -12,17 +12,15 @@ use lbprof_collector::record::NONE;
 use crate::harmless::guard;
 use crate::harmless::signals::HandlerLock;
 use crate::log;
-use crate::mpi::abi::{self, abi};
+use crate::mpi::abi::abi;
 use crate::mpi::{call, world};
 use crate::word::Word;
 
 /// Ranks that all groups of a log may have together.
 const MAX_RANKS: usize = 1 << 20;
 
-/// Groups that have an id.
 #[derive(Default)]
 struct GroupIds {
-    /// Ids by world ranks.
     ids: HashMap<Vec<u32>, u32, foldhash::fast::FixedState>,
     /// Id of MPI_COMM_WORLD's group.
     world: Option<u32>,
@@ -32,7 +30,7 @@ struct GroupIds {
 
 static KNOWN: HandlerLock<Option<GroupIds>> = HandlerLock::new(None);
 
-/// The id of a group, which is defined in the log if it was not before; `None` where they have too many ranks, or are not named.
+/// Returns the id of a group, or `None` if the groups have too many ranks or the log is closed. Defines a new group in the log.
 ///
 /// # Safety
 /// `group` is a valid handle.
@@ -81,10 +79,10 @@ fn defined(known: &mut GroupIds, ranks: Vec<u32>) -> Option<u32> {
     Some(id)
 }
 
-/// The number of ranks of a group that equals that of MPI_COMM_WORLD, or `None` if it differs.
+/// Returns the number of ranks of a group that equals MPI_COMM_WORLD's group, or `None` if it differs.
 ///
-/// Open MPI looks for each rank by going through the world's, which for a group as large as the world takes a time that grows with its
-/// square. So those of its size are asked first whether they are the same.
+/// Open MPI searches all ranks of the world for each rank of a group, which takes quadratic time for a group as large as the world. So groups
+/// of its size are compared first.
 ///
 /// # Safety
 /// `group` is a valid handle.
@@ -100,10 +98,10 @@ unsafe fn size_as_world(group: Word) -> Option<u32> {
             call::call3(c"PMPI_Group_compare", group, world, &raw mut comparison as Word);
         }
     }
-    (comparison == abi::identical()).then(|| u32::try_from(size).ok()).flatten()
+    (comparison == abi().identical).then(|| u32::try_from(size).ok()).flatten()
 }
 
-/// World ranks of a group; empty where MPI gives none. Ranks outside of MPI_COMM_WORLD are [`NONE`].
+/// Returns the world ranks of a group, which are empty if MPI gives none. Ranks outside of MPI_COMM_WORLD are [`NONE`].
 ///
 /// # Safety
 /// `group` is a valid handle.

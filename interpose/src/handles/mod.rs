@@ -1,4 +1,4 @@
-//! Tables of the objects that MPI's handles stand for.
+//! Tables of the objects behind MPI's handles.
 
 pub mod cache;
 pub mod comms;

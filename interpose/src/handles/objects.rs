@@ -18,18 +18,16 @@ use crate::word::Word;
 pub struct ObjectIds {
     /// Id of its definition in the log, by kind.
     pub id: u32,
-    /// Id of its communicator.
     pub comm: u32,
 }
 
-/// Objects that are found without a lock, at most.
+/// Maximum number of objects that are found without a lock.
 const FREQUENT: usize = 16;
 
-/// An object that is found without a lock. Written by whoever holds the lock of the table.
+/// An object that is found without a lock. Threads write it while they hold the table's lock.
 struct FrequentObject {
-    /// Its handle; 0: none.
     handle: AtomicU64,
-    /// Its ids: that of the communicator in the upper half.
+    /// Its ids, the communicator's in the upper half.
     ids: AtomicU64,
 }
 
@@ -38,10 +36,10 @@ impl FrequentObject {
         FrequentObject { handle: AtomicU64::new(0), ids: AtomicU64::new(0) }
     }
 
-    /// The ids, if this is the object with that handle.
+    /// Returns the ids if this is the object with that handle.
     #[inline]
     fn ids_of(&self, handle: Word) -> Option<ObjectIds> {
-        // What another thread changes in between is another handle's, or the same handle's newer ids.
+        // Values that another thread changes in between belong to another handle, or are the same handle's newer ids.
         if self.handle.load(Acquire) != handle as u64 {
             return None;
         }
@@ -50,14 +48,13 @@ impl FrequentObject {
         (self.handle.load(Acquire) == handle as u64).then_some(known)
     }
 
-    /// Is no object from now on, if this was the one with that handle.
     fn forget(&self, handle: Word) {
         if self.handle.load(Relaxed) == handle as u64 {
             self.handle.store(0, Release);
         }
     }
 
-    /// Is this object from now on.
+    /// Changes to another object.
     fn become_object(&self, handle: Word, known: ObjectIds) {
         self.handle.store(0, Release);
         self.ids.store(u64::from(known.comm) << u32::BITS | u64::from(known.id), Release);
@@ -65,7 +62,6 @@ impl FrequentObject {
     }
 }
 
-/// Objects of one kind.
 pub struct ObjectTable {
     kind: ObjectKind,
     /// The latest of each hash of a handle.
@@ -74,12 +70,10 @@ pub struct ObjectTable {
     next: AtomicU32,
 }
 
-/// The ids of an object that nothing saw being made.
+/// The ids of an object whose creation was not seen.
 const UNSEEN: ObjectIds = ObjectIds { id: NONE, comm: NONE };
 
-/// RMA windows.
 pub static WINDOWS: ObjectTable = ObjectTable::new(ObjectKind::Window);
-/// Files.
 pub static FILES: ObjectTable = ObjectTable::new(ObjectKind::File);
 
 impl ObjectTable {
@@ -88,7 +82,7 @@ impl ObjectTable {
         ObjectTable { kind, frequent, known: HandlerLock::new(None), next: AtomicU32::new(0) }
     }
 
-    /// The facts about `handle`. Its ids are NONE if nothing saw it being made.
+    /// Returns the ids of `handle`, which are [`NONE`] if its creation was not seen.
     #[inline]
     pub fn find(&self, handle: Word) -> ObjectIds {
         self.place_of(handle).ids_of(handle).unwrap_or_else(|| self.look_up(handle))
@@ -102,7 +96,7 @@ impl ObjectTable {
         found
     }
 
-    /// The place of an object that is found without a lock. Handles are addresses, or small numbers.
+    /// Returns the place of an object that is found without a lock. Handles are addresses, or small numbers.
     #[inline]
     fn place_of(&self, handle: Word) -> &FrequentObject {
         let hash = (handle as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - FREQUENT.ilog2());
@@ -110,7 +104,7 @@ impl ObjectTable {
         unsafe { self.frequent.get_unchecked(hash as usize) }
     }
 
-    /// A new one was made on communicator `comm`.
+    /// Learns an object that was made on communicator `comm`.
     pub fn created(&self, handle: Word, comm: u32, name: String) -> ObjectIds {
         let known = ObjectIds { id: self.next.fetch_add(1, Relaxed), comm };
         if let Some(mut all) = self.known.lock() {
@@ -121,7 +115,6 @@ impl ObjectTable {
         known
     }
 
-    /// Forgets an object that is about to be freed.
     pub fn forget(&self, handle: Word) {
         let mut known = self.known.lock();
         self.place_of(handle).forget(handle);

@@ -1,13 +1,12 @@
-//! Open requests: handles → what was started.
+//! The table of open requests: handles → started operations.
 //!
-//! A request may be completed by another thread than the one that started it, and its handle may be given to a new request
-//! the moment MPI has completed it, before this library sees the return. So the table may hold one handle twice, and
-//! [`take`] gives the one that was started first. It is an array of buckets without chains, entered without a lock. Each handle has a home,
-//! one of its bucket's places, where nearly all are found at once; what finds that taken goes to another one, and where the bucket is full,
-//! to an ordinary map.
+//! A request may be completed by another thread than the one that started it, and its handle may be given to a new request the moment MPI
+//! has completed it, before this library sees the return. So the table may hold one handle twice, and [`take`] returns the request that was
+//! started first. The table is an array of buckets without chains, used without a lock. Each handle has a home, one of its bucket's places,
+//! where nearly all are found at once. If its home is taken, a request goes to another place, and if the bucket is full, to an ordinary map.
 //!
-//! Where no two threads call MPI at the same time, a handler of a signal is all that can come in between: then the processor's instructions need not keep
-//! other cores out, which takes as long as all else that the table does.
+//! If no two threads call MPI at the same time, only a signal handler can come in between. Then the processor's instructions need not keep
+//! other cores out, which takes as long as everything else that the table does.
 
 use std::collections::{HashMap, VecDeque};
 use std::hint;
@@ -28,9 +27,7 @@ use crate::word::Word;
 /// The facts about an open request or matched message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenRequest {
-    /// Its id in the log.
     pub id: u32,
-    /// Id of the communicator.
     pub comm: u32,
     /// Peer as given at its start.
     pub peer: i32,
@@ -38,22 +35,18 @@ pub struct OpenRequest {
     pub tag: i32,
     /// Bytes that it sends or contributes.
     pub sent: u64,
-    /// Bytes that a collective is given; of a message they are known when it has arrived.
+    /// Bytes that a collective receives. A message's bytes are known when it has arrived.
     pub received: u64,
-    /// Number of the activity that its completion belongs to, and the bits below. Wide, for padding would be copied with the rest.
+    /// Number of the activity that its completion belongs to, and the bits below. It is wide because padding would be copied anyway.
     pub kind: u64,
 }
 
-// Bits of [`OpenRequest::kind`]. Those that a record's flags have, too, are the same there.
-/// Bit of a request whose source was MPI_ANY_SOURCE.
-pub const ANY_SOURCE: u64 = CallFlags::ANY_SOURCE.0 as u64;
-/// Bit of a request whose tag was MPI_ANY_TAG.
-pub const ANY_TAG: u64 = CallFlags::ANY_TAG.0 as u64;
+// Bits of [`OpenRequest::kind`]. Bits that a record's flags also have are the same there.
 /// Bit of a persistent request: completion leaves it open, inactive.
 pub const PERSISTENT: u64 = CallFlags::PERSISTENT.0 as u64;
 /// Bit of a persistent request that is active.
 pub const ACTIVE: u64 = 1 << 16;
-/// Bit of a request that receives a message, so that its status says who sent what.
+/// Bit of a request that receives a message, which its status describes.
 pub const RECEIVES: u64 = 1 << 17;
 /// Bit of a request for a communicator that is being made (MPI_Comm_idup).
 pub const MAKES_COMM: u64 = 1 << 18;
@@ -62,19 +55,13 @@ pub const READS: u64 = 1 << 19;
 /// Bit of a request that writes a file: its status has the bytes.
 pub const WRITES: u64 = 1 << 20;
 
-/// Bits of a record's flags that are its activity.
-const ACTIVITY: u64 = Activity::MASK as u64;
+/// Bits of a record's flags that an [`OpenRequest::kind`] keeps: the activity and the wildcards.
+const FLAGS: u64 = Activity::MASK as u64 | (CallFlags::ANY_SOURCE.0 | CallFlags::ANY_TAG.0) as u64;
 
-/// The activity and the wildcards of a record's flags, as an [`OpenRequest::kind`].
+/// Returns the activity and the wildcards of a record's flags, as an [`OpenRequest::kind`].
 #[inline(always)]
 pub fn kind_of(flags: CallFlags) -> u64 {
-    u64::from(flags.0) & (ACTIVITY | ANY_SOURCE | ANY_TAG)
-}
-
-/// The activity, the wildcards and the persistence that an [`OpenRequest::kind`] shows, as a record's flags.
-#[inline(always)]
-fn flags_of(kind: u64) -> CallFlags {
-    CallFlags((kind & (ACTIVITY | ANY_SOURCE | ANY_TAG | PERSISTENT)) as u16)
+    u64::from(flags.0) & FLAGS
 }
 
 #[inline(always)]
@@ -86,7 +73,7 @@ const WAYS: usize = 8;
 const BUCKETS: usize = 512;
 /// A slot without a request; no MPI gives out such a handle, and each interface's null request is another.
 const FREE: usize = 0;
-/// A slot that is being filled or read; no handle, either.
+/// A slot that is being filled or read. It is no handle, either.
 const CLAIMED: usize = 1;
 
 /// Returns whether a word can be a request's handle. Programs pass others, too, which MPI refuses.
@@ -95,7 +82,7 @@ fn is_handle(handle: Word) -> bool {
     handle > CLAIMED
 }
 
-/// A place for a request: its handle and what is known of it, in one cache line.
+/// A place for a request: its handle and its facts, in one cache line.
 #[repr(C, align(64))]
 struct RequestSlot {
     handle: AtomicUsize,
@@ -106,9 +93,8 @@ struct RequestSlot {
     /// The communicator's id, and in the upper half the request's.
     comm_and_id: AtomicU64,
     kind: AtomicU64,
-    /// Number of requests whose home is this slot but which are elsewhere: in the lower half those in [`OVERFLOW`], in the upper one those
-    /// at other places of the bucket. If there is none, a handle can only be here. Counted before the request is there, and until it is
-    /// not.
+    /// Number of requests whose home is this slot but which are elsewhere: in [`OVERFLOW`] (the lower half), or at other places of the bucket
+    /// (the upper half). If there is none, a handle can only be here. A request counts before it gets there, and until it has left.
     elsewhere: AtomicU64,
 }
 
@@ -126,7 +112,6 @@ impl RequestSlot {
     }
 }
 
-/// Places of which a request has one.
 type Bucket = [RequestSlot; WAYS];
 
 /// A request in another slot, in [`RequestSlot::elsewhere`].
@@ -140,7 +125,6 @@ static OVERFLOW: HandlerLock<Option<HashMap<Word, VecDeque<OpenRequest>, foldhas
 /// The state that all requests share.
 #[repr(C, align(64))]
 struct RequestCommons {
-    /// True if several threads may call MPI at the same time.
     is_concurrent: AtomicBool,
     next_id: AtomicU32,
 }
@@ -148,30 +132,25 @@ struct RequestCommons {
 #[unsafe(link_section = ".data.lbprof_frequent")]
 static COMMONS: RequestCommons = RequestCommons { is_concurrent: AtomicBool::new(true), next_id: AtomicU32::new(0) };
 
-/// Several threads may call MPI at the same time from here on, or not.
+/// Sets whether several threads may call MPI at the same time.
 pub fn set_concurrent(is_concurrent: bool) {
     COMMONS.is_concurrent.store(is_concurrent, SeqCst);
 }
 
-/// The answer of [`concurrency`], which a call asks once.
-#[derive(Clone, Copy)]
-pub struct ThreadConcurrency(bool);
-
-/// Returns whether several threads may call MPI at the same time.
 #[inline(always)]
-pub fn concurrency() -> ThreadConcurrency {
-    ThreadConcurrency(COMMONS.is_concurrent.load(Relaxed))
+pub fn is_concurrent() -> bool {
+    COMMONS.is_concurrent.load(Relaxed)
 }
 
-/// A new request id, unique in the rank until it wraps, after 2³¹ requests.
+/// Returns a new request id. Ids are unique in the rank until they wrap, after 2³¹ requests.
 pub fn new_id() -> u32 {
-    next_id(concurrency())
+    next_id(is_concurrent())
 }
 
 /// Returns a new request id like [`new_id`].
 #[inline(always)]
-pub fn next_id(concurrency: ThreadConcurrency) -> u32 {
-    let id = if concurrency.0 {
+pub fn next_id(is_concurrent: bool) -> u32 {
+    let id = if is_concurrent {
         rare_branch();
         COMMONS.next_id.fetch_add(1, Relaxed)
     } else {
@@ -187,22 +166,22 @@ fn is_older(id: u32, other: u32) -> bool {
     (id.wrapping_sub(other) << 1) as i32 <= 0
 }
 
-/// The home of a handle: its bucket, and the index of its place.
+/// Returns the home of a handle: its bucket, and the index of its place.
 #[inline(always)]
 fn home(handle: Word) -> (&'static Bucket, usize) {
     let index = index_of(handle);
-    // SAFETY: the shift leaves as many bits as there are places.
+    // SAFETY: the shift leaves an index of a place.
     (unsafe { TABLE.get_unchecked(index / WAYS) }, index % WAYS)
 }
 
-/// The place at which a handle is at home.
+/// Returns the place at which a handle is at home.
 #[inline(always)]
 fn place_of(handle: Word) -> &'static RequestSlot {
     // SAFETY: as above.
     unsafe { TABLE.as_flattened().get_unchecked(index_of(handle)) }
 }
 
-/// The index of a handle's home among all places.
+/// Returns the index of a handle's home among all places.
 #[inline(always)]
 fn index_of(handle: Word) -> usize {
     // Handles are multiples of a power of two (pointers) or small steps apart (integers): a multiplication spreads both.
@@ -210,7 +189,7 @@ fn index_of(handle: Word) -> usize {
     (hash >> (64 - (BUCKETS * WAYS).trailing_zeros())) as usize
 }
 
-/// The place of this index in a bucket.
+/// Returns the place with this index in a bucket.
 #[inline(always)]
 #[expect(clippy::indexing_slicing, reason = "a remainder is never too large")]
 fn place_at(bucket: &Bucket, index: usize) -> &RequestSlot {
@@ -227,29 +206,7 @@ impl RequestSlot {
     fn has_overflowed(&self) -> bool {
         self.elsewhere.load(Acquire) as u32 != 0
     }
-}
 
-impl OpenRequest {
-    /// Returns whether nothing more is to be done about it when it completes than to record that, and what arrived: most are such.
-    #[inline(always)]
-    pub fn is_usual(&self) -> bool {
-        is_usual(self.kind)
-    }
-
-    /// The activity that its completion belongs to, its wildcards, and whether it is persistent, as a record's flags.
-    #[inline(always)]
-    pub fn flags(&self) -> CallFlags {
-        flags_of(self.kind)
-    }
-
-    /// Returns whether it is persistent and not started: completing it completes nothing.
-    #[inline(always)]
-    pub fn is_inactive(&self) -> bool {
-        self.kind & (PERSISTENT | ACTIVE) == PERSISTENT
-    }
-}
-
-impl RequestSlot {
     #[inline(always)]
     fn store(&self, open: OpenRequest) {
         self.sent.store(open.sent, Relaxed);
@@ -284,15 +241,35 @@ impl RequestSlot {
     }
 }
 
+impl OpenRequest {
+    /// Returns whether its completion needs no more work than recording that, and the received message. Most requests are usual.
+    #[inline(always)]
+    pub fn is_usual(&self) -> bool {
+        is_usual(self.kind)
+    }
+
+    /// Returns the activity that its completion belongs to, its wildcards, and whether it is persistent, as a record's flags.
+    #[inline(always)]
+    pub fn flags(&self) -> CallFlags {
+        CallFlags((self.kind & (FLAGS | PERSISTENT)) as u16)
+    }
+
+    /// Returns whether it is persistent and not started: completing it completes nothing.
+    #[inline(always)]
+    pub fn is_inactive(&self) -> bool {
+        self.kind & (PERSISTENT | ACTIVE) == PERSISTENT
+    }
+}
+
 #[inline(always)]
 fn pair(low: u32, high: u32) -> u64 {
     u64::from(low) | u64::from(high) << 32
 }
 
-/// Exchanges what a place holds for `new`, if it is still `found`; whether it was.
+/// Exchanges the contents of a place for `new` if they are still `found`. Returns whether they were.
 #[inline(always)]
-fn exchange(place: &RequestSlot, found: usize, new: usize, concurrency: ThreadConcurrency) -> bool {
-    if !concurrency.0 {
+fn exchange(place: &RequestSlot, found: usize, new: usize, is_concurrent: bool) -> bool {
+    if !is_concurrent {
         exchange_on_this_core(&place.handle, found, new)
     } else {
         rare_branch();
@@ -300,15 +277,11 @@ fn exchange(place: &RequestSlot, found: usize, new: usize, concurrency: ThreadCo
     }
 }
 
+/// Puts a request into a place if that is free, and returns whether it was. `open` runs once the place is taken, so that few registers are
+/// needed until then.
 #[inline(always)]
-fn claim(place: &RequestSlot, found: usize) -> bool {
-    exchange(place, found, CLAIMED, concurrency())
-}
-
-/// Puts a request into a place, if that is free; whether it did. It is read when the place is taken, so that few registers are needed until then.
-#[inline(always)]
-fn put(place: &RequestSlot, handle: Word, open: impl FnOnce() -> OpenRequest, concurrency: ThreadConcurrency) -> bool {
-    let is_free = place.handle.load(Relaxed) == FREE && exchange(place, FREE, CLAIMED, concurrency);
+fn put(place: &RequestSlot, handle: Word, open: impl FnOnce() -> OpenRequest, is_concurrent: bool) -> bool {
+    let is_free = place.handle.load(Relaxed) == FREE && exchange(place, FREE, CLAIMED, is_concurrent);
     if is_free {
         place.store(open());
         place.handle.store(handle, Release);
@@ -316,19 +289,19 @@ fn put(place: &RequestSlot, handle: Word, open: impl FnOnce() -> OpenRequest, co
     is_free
 }
 
-/// Remembers an open request.
 #[inline(always)]
 pub fn insert(handle: Word, open: OpenRequest) {
-    if is_handle(handle) && !insert_at_home(handle, || open, concurrency()) {
+    if is_handle(handle) && !insert_at_home(handle, || open, is_concurrent()) {
         // A copy, so that the other one can stay in registers.
         insert_elsewhere(handle, &OpenRequest { ..open });
     }
 }
 
-/// Remembers an open request at its home, and returns whether there was room; the handle is one of MPI's. If not, [`insert_elsewhere`] is to be called.
+/// Remembers an open request at its home, and returns whether there was room. If not, the caller uses [`insert_elsewhere`]. The handle is
+/// one of MPI's.
 #[inline(always)]
-pub fn insert_at_home(handle: Word, open: impl FnOnce() -> OpenRequest, concurrency: ThreadConcurrency) -> bool {
-    put(place_of(handle), handle, open, concurrency)
+pub fn insert_at_home(handle: Word, open: impl FnOnce() -> OpenRequest, is_concurrent: bool) -> bool {
+    put(place_of(handle), handle, open, is_concurrent)
 }
 
 /// Remembers an open request whose home is taken.
@@ -339,7 +312,7 @@ pub fn insert_elsewhere(handle: Word, open: &OpenRequest) {
     let (bucket, index) = home(handle);
     let home = place_at(bucket, index);
     home.elsewhere.fetch_add(AT_ANOTHER_PLACE, AcqRel);
-    if (1..WAYS).any(|step| put(place_at(bucket, index + step), handle, || open, concurrency())) {
+    if (1..WAYS).any(|step| put(place_at(bucket, index + step), handle, || open, is_concurrent())) {
         return;
     }
     home.elsewhere.fetch_sub(AT_ANOTHER_PLACE, AcqRel);
@@ -353,9 +326,9 @@ pub fn insert_elsewhere(handle: Word, open: &OpenRequest) {
     }
 }
 
-/// The index of the place of the oldest request of the bucket with this handle.
+/// Finds the index of the place of the oldest request of the bucket with this handle.
 fn find(bucket: &Bucket, handle: Word) -> Option<usize> {
-    // A bit for each place that has it: mostly one.
+    // A bit for each place that has it, mostly one.
     let mut found = 0u32;
     for (i, place) in bucket.iter().enumerate() {
         found |= u32::from(place.handle.load(Acquire) == handle) << i;
@@ -367,7 +340,7 @@ fn find(bucket: &Bucket, handle: Word) -> Option<usize> {
     }
 }
 
-/// Of the places whose bits are set in `found`, the one whose request was started first.
+/// Returns the place whose request was started first, among those whose bits are set in `found`.
 #[cold]
 #[inline(never)]
 fn oldest(bucket: &Bucket, found: u32) -> usize {
@@ -379,7 +352,7 @@ fn oldest(bucket: &Bucket, found: u32) -> usize {
 /// Takes the request at `place`, unless another thread has just done so.
 #[inline(always)]
 fn take_at(place: &RequestSlot, handle: Word) -> Option<OpenRequest> {
-    if !claim(place, handle) {
+    if !exchange(place, handle, CLAIMED, is_concurrent()) {
         hint::spin_loop();
         return None;
     }
@@ -388,7 +361,7 @@ fn take_at(place: &RequestSlot, handle: Word) -> Option<OpenRequest> {
     Some(open)
 }
 
-/// Takes the request at place `index` of the bucket where some are not at home, unless another thread has just done so.
+/// Takes the request at place `index` of a bucket in which requests may not be at home, unless another thread has just done so.
 fn take_any(bucket: &Bucket, index: usize, handle: Word) -> Option<OpenRequest> {
     let open = take_at(place_at(bucket, index), handle)?;
     let (_, at_home) = home(handle);
@@ -398,48 +371,29 @@ fn take_any(bucket: &Bucket, index: usize, handle: Word) -> Option<OpenRequest> 
     Some(open)
 }
 
-/// Reads the request at `place`, unless another thread has just taken it.
+/// Reads facts of the request at `place` by `read`, unless another thread has just taken it.
 #[inline(always)]
-fn look_at(place: &RequestSlot, handle: Word) -> Option<OpenRequest> {
-    // Between the same id at both ends and the handle, the rest is that request's.
+fn look_at<T>(place: &RequestSlot, handle: Word, read: impl FnOnce(&RequestSlot) -> T) -> Option<T> {
+    // If id and handle are the same before and after, everything read in between belongs to that request.
     let id = (place.comm_and_id.load(Acquire) >> 32) as u32;
     if place.handle.load(Acquire) != handle {
         return None;
     }
-    let open = place.load();
+    let facts = read(place);
     fence(Acquire);
-    (place.handle.load(Relaxed) == handle && place.id() == id).then_some(open)
+    (place.handle.load(Relaxed) == handle && place.id() == id).then_some(facts)
 }
 
 /// The facts about an open request that an unsuccessful poll records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PolledRequest {
-    /// Id, see [`OpenRequest::id`].
     pub id: u32,
-    /// Communicator, see [`OpenRequest::comm`].
     pub comm: u32,
     /// Number of the activity that its completion belongs to.
     pub activity: u16,
 }
 
-/// Reads less of a slot than [`look_at`].
-#[inline(always)]
-fn look_at_polled(place: &RequestSlot, handle: Word) -> Option<PolledRequest> {
-    // The same order of loads.
-    let id = (place.comm_and_id.load(Acquire) >> 32) as u32;
-    if place.handle.load(Acquire) != handle {
-        return None;
-    }
-    let polled = PolledRequest {
-        id,
-        comm: place.comm_and_id.load(Relaxed) as u32,
-        activity: Activity::number_in(place.kind.load(Relaxed)),
-    };
-    fence(Acquire);
-    (place.handle.load(Relaxed) == handle && place.id() == id).then_some(polled)
-}
-
-/// Peeks for a poll, of which a program makes millions: unlike [`peek`] it is inlined, and reads only what the poll's record needs.
+/// Peeks for a poll, of which a program makes millions. Unlike [`peek`] it is inlined, and reads only the facts that the poll's record needs.
 #[inline(always)]
 pub fn peek_polled(handle: Word) -> Option<PolledRequest> {
     if !is_handle(handle) {
@@ -450,8 +404,13 @@ pub fn peek_polled(handle: Word) -> Option<PolledRequest> {
         if place.handle.load(Acquire) != handle {
             return None;
         }
-        if let Some(polled) = look_at_polled(place, handle) {
-            return Some(polled);
+        let polled = look_at(place, handle, |place| {
+            let comm_and_id = place.comm_and_id.load(Relaxed);
+            let activity = Activity::number_in(place.kind.load(Relaxed));
+            PolledRequest { id: (comm_and_id >> 32) as u32, comm: comm_and_id as u32, activity }
+        });
+        if polled.is_some() {
+            return polled;
         }
     }
     peek_again(handle)
@@ -483,8 +442,8 @@ pub fn take(handle: Word) -> Option<OpenRequest> {
     take_again(handle)
 }
 
-/// Takes a request that is at home and usual ([`OpenRequest::is_usual`]), as most are. For others it does nothing and returns `None`; see
-/// [`take`]. `handle` is one that MPI has completed, so it is a request's.
+/// Takes a request that is at home and usual ([`OpenRequest::is_usual`]), as most are. Leaves others to [`take`] and returns `None`. MPI has
+/// completed `handle`, so it is a request's.
 #[inline(always)]
 pub fn take_usual(handle: Word) -> Option<OpenRequest> {
     let place = place_of(handle);
@@ -495,7 +454,7 @@ pub fn take_usual(handle: Word) -> Option<OpenRequest> {
     if !is_usual(kind) {
         return None;
     }
-    if !COMMONS.is_concurrent.load(Relaxed) {
+    if !is_concurrent() {
         let open = place.load_of_kind(kind);
         return exchange_on_this_core(&place.handle, handle, FREE).then_some(open);
     }
@@ -505,7 +464,7 @@ pub fn take_usual(handle: Word) -> Option<OpenRequest> {
     }
     let open = place.load();
     if !open.is_usual() {
-        // Other threads have taken the one that was looked at, and put in another one.
+        // Other threads have taken the request, and put in another one.
         place.handle.store(handle, Release);
         return None;
     }
@@ -528,7 +487,7 @@ fn take_again(handle: Word) -> Option<OpenRequest> {
     }
 }
 
-/// Looks at the oldest open request with this handle, which stays open.
+/// Returns the oldest open request with this handle, which stays open.
 pub fn peek(handle: Word) -> Option<OpenRequest> {
     if !is_handle(handle) {
         return None;
@@ -539,14 +498,14 @@ pub fn peek(handle: Word) -> Option<OpenRequest> {
     }
     loop {
         let place = place_at(bucket, find(bucket, handle)?);
-        if let Some(open) = look_at(place, handle) {
+        if let Some(open) = look_at(place, handle, RequestSlot::load) {
             return Some(open);
         }
         hint::spin_loop();
     }
 }
 
-/// Finds the oldest request of a handle if the bucket was full: it may be in either place.
+/// Finds the oldest request of a handle if the bucket was full: it may be in the bucket or in the map.
 #[cold]
 #[inline(never)]
 fn of_both(bucket: &Bucket, handle: Word, take: bool) -> Option<OpenRequest> {
@@ -561,7 +520,8 @@ fn older_of_both(bucket: &Bucket, handle: Word, take: bool) -> Option<OpenReques
         match (find(bucket, handle), first) {
             (Some(index), first) if first.is_none_or(|first| is_older(place_at(bucket, index).id(), first.id)) => {
                 let place = place_at(bucket, index);
-                let inside = if take { take_any(bucket, index, handle) } else { look_at(place, handle) };
+                let inside =
+                    if take { take_any(bucket, index, handle) } else { look_at(place, handle, RequestSlot::load) };
                 if inside.is_some() {
                     return inside;
                 }

@@ -40,7 +40,7 @@ static API: MarkerApi = MarkerApi {
     record: api_record,
 };
 
-/// The entry that lbprof.h looks up; null for a version that this library does not have.
+/// Returns the functions for lbprof.h, which looks this entry up; null for a version that this library does not have.
 #[unsafe(no_mangle)]
 pub extern "C" fn lbprof_api(version: c_int) -> *const MarkerApi {
     if version == 1 { &API } else { std::ptr::null() }
@@ -100,7 +100,7 @@ unsafe extern "C" fn api_record(on: c_int) {
     record(on != 0);
 }
 
-/// Gives a marker's name to `work`, where it has one and something is recorded or will be.
+/// Gives a marker's name to `work`, if it has one and the process records or will record.
 ///
 /// # Safety
 /// `name` is a C string or null.

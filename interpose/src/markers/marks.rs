@@ -1,4 +1,4 @@
-//! Handles the program's markers: phases, parameters, pauses, also before MPI_Init.
+//! The program's markers: phases, parameters and pauses, also before MPI_Init.
 
 use std::borrow::Cow;
 use std::ffi::{CStr, c_char};
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use lbprof_collector::definition::{Definition, RegionKind};
 use lbprof_collector::problem::ProblemKind;
 
-use crate::harmless::signals::HandlerLock;
+use crate::harmless::signals::{HandlerLock, LockGuard};
 use crate::harmless::{enter, guard};
 use crate::log;
 use crate::markers::pause;
@@ -16,19 +16,16 @@ use crate::recording::{nested, room};
 use crate::state::stage::{RecordingState, state};
 use crate::state::thread::{self, RecorderThread};
 
-/// Phases begun before MPI_Init, outermost first: they are open when the window begins.
+/// Phases started before MPI_Init, outermost first. They are open when the window starts.
 static EARLY: HandlerLock<Vec<(String, RegionKind, bool)>> = HandlerLock::new(Vec::new());
 
-/// Parameters that may be given before MPI_Init.
 const MAX_EARLY_PARAMS: usize = 4096;
 
-/// Parameters given before MPI_Init.
 static EARLY_PARAMS: HandlerLock<Vec<(String, f64)>> = HandlerLock::new(Vec::new());
 
-/// True if recording was stopped before MPI_Init.
 static EARLY_PAUSE: AtomicBool = AtomicBool::new(false);
 
-/// Runs a marker on the calling thread, unless it comes from within an MPI call. The thread has its ring by then.
+/// Runs a marker on the calling thread, which has its ring by then. Does nothing inside an MPI call.
 pub fn marked(work: impl FnOnce(*mut RecorderThread)) {
     let thread = thread::current();
     let frame = thread::Canary::uninit();
@@ -53,13 +50,13 @@ pub fn marked(work: impl FnOnce(*mut RecorderThread)) {
     }
 }
 
-/// Opens on the first thread what was begun before MPI_Init, writes the parameters given before, and stops recording if that
-/// was asked for.
+/// Opens the phases that were started before MPI_Init on the first thread, writes the parameters given before, and stops recording if the
+/// program has asked for that.
 pub fn replay_early(thread: *mut RecorderThread) {
-    for (name, kind, iterated) in EARLY.lock().map(|mut early| std::mem::take(&mut *early)).unwrap_or_default() {
+    for (name, kind, iterated) in take_early(&EARLY) {
         stack::enter(thread, &name, kind, iterated);
     }
-    for (name, value) in EARLY_PARAMS.lock().map(|mut early| std::mem::take(&mut *early)).unwrap_or_default() {
+    for (name, value) in take_early(&EARLY_PARAMS) {
         log::define(Definition::Param(name, value));
     }
     if EARLY_PAUSE.load(Relaxed) {
@@ -68,35 +65,36 @@ pub fn replay_early(thread: *mut RecorderThread) {
     }
 }
 
-/// A phase begins.
+/// Locks markers that are kept until MPI_Init, or returns `None` after it.
+fn lock_early<T>(early: &HandlerLock<Vec<T>>) -> Option<LockGuard<'_, Vec<T>>> {
+    if state() == RecordingState::Idle { early.lock() } else { None }
+}
+
+fn take_early<T>(early: &HandlerLock<Vec<T>>) -> Vec<T> {
+    early.lock().map(|mut early| std::mem::take(&mut *early)).unwrap_or_default()
+}
+
 pub fn begin(name: &str, kind: RegionKind, iterated: bool) {
-    match state() {
-        RecordingState::Idle => {
-            let Some(mut early) = EARLY.lock() else { return };
-            if early.len() < MAX_DEPTH {
-                early.push((name.to_owned(), kind, iterated));
-            }
+    if let Some(mut early) = lock_early(&EARLY) {
+        if early.len() < MAX_DEPTH {
+            early.push((name.to_owned(), kind, iterated));
         }
-        RecordingState::Recording => marked(|thread| stack::enter(thread, name, kind, iterated)),
-        RecordingState::Done => {}
+    } else {
+        marked(|thread| stack::enter(thread, name, kind, iterated));
     }
 }
 
-/// A phase ends.
 pub fn end(name: &str) {
-    match state() {
-        RecordingState::Idle => {
-            let Some(mut early) = EARLY.lock() else { return };
-            if let Some(depth) = early.iter().rposition(|(open, ..)| open == name) {
-                early.truncate(depth);
-            }
+    if let Some(mut early) = lock_early(&EARLY) {
+        if let Some(depth) = early.iter().rposition(|(open, ..)| open == name) {
+            early.truncate(depth);
         }
-        RecordingState::Recording => marked(|thread| stack::leave(thread, name)),
-        RecordingState::Done => {}
+    } else {
+        marked(|thread| stack::leave(thread, name));
     }
 }
 
-/// Recording stops or goes on, on the calling thread; before MPI_Init on the one that will call it.
+/// Stops or resumes recording on the calling thread, which before MPI_Init is the one that will call it.
 pub fn record(on: bool) {
     if state() == RecordingState::Idle {
         EARLY_PAUSE.store(!on, Relaxed);
@@ -108,24 +106,20 @@ pub fn record(on: bool) {
     });
 }
 
-/// A parameter of the run.
 pub fn param(name: String, value: f64) {
-    match state() {
-        RecordingState::Idle => {
-            let Some(mut early) = EARLY_PARAMS.lock() else { return };
-            if early.len() < MAX_EARLY_PARAMS {
-                early.push((name, value));
-            }
+    if let Some(mut early) = lock_early(&EARLY_PARAMS) {
+        if early.len() < MAX_EARLY_PARAMS {
+            early.push((name, value));
         }
-        RecordingState::Recording => log::define(Definition::Param(name, value)),
-        RecordingState::Done => {}
+    } else if state() == RecordingState::Recording {
+        log::define(Definition::Param(name, value));
     }
 }
 
-/// A C string as text; bytes that are not UTF-8 are replaced.
+/// Converts a C string to text. Replaces bytes that are not UTF-8.
 ///
 /// # Safety
-/// `name` is one, or null.
+/// `name` is a C string or null.
 pub unsafe fn text<'a>(name: *const c_char) -> Option<Cow<'a, str>> {
     // SAFETY: the program passes a C string or null, and keeps it while the marker runs.
     (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy())

@@ -1,4 +1,4 @@
-//! Phase markers, and pauses: what the program itself says of its run.
+//! Phase markers and pauses, by which the program itself describes its run.
 
 pub mod api;
 pub mod marks;

@@ -1,4 +1,4 @@
-//! Recording stops and goes on, on one thread.
+//! Stops and resumes recording on one thread.
 
 use lbprof_collector::Operation;
 use lbprof_collector::problem::ProblemKind;
@@ -46,7 +46,7 @@ pub unsafe fn resume(thread: *mut RecorderThread) {
         if let Some(log) = (*thread).log.as_mut()
             && let Some(mut cursor) = log.paused
         {
-            // What is written now happened in the past: no flush, whose record is about the present, may come between.
+            // These records are about the past. No flush may come between, because its record is about the present.
             let limit = log.limit();
             if limit.offset_from(cursor) < log.phases.changes_in_pause() as isize + 1 {
                 enter::cold(thread, || critical(|| hand_over(thread, log, ticks())));

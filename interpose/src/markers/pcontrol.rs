@@ -7,7 +7,7 @@ use lbprof_collector::definition::RegionKind;
 use crate::markers::marks::{begin, end, marked, record, text};
 use crate::recording::flush;
 
-/// MPI_Pcontrol (MPI-4.1 §15.2.4): 0 stops, 1 starts, 2 flushes; n ≥ 5 begins and −n ends phase n.
+/// Handles MPI_Pcontrol: 0 stops, 1 starts, 2 flushes; n ≥ 5 starts and −n ends phase n.
 pub fn control(level: i32) {
     match level {
         0 => record(false),
@@ -22,12 +22,12 @@ pub fn control(level: i32) {
     }
 }
 
-/// MPI_Pcontrol in the dialect of labels: (1, "name") begins, (−1, "name") ends a phase; else as [`control`].
+/// Handles MPI_Pcontrol in the dialect of labels: (1, "name") starts, (−1, "name") ends a phase; else as [`control`].
 ///
 /// # Safety
 /// `label` is a string where `level` is 1 or −1.
 pub unsafe fn control_labelled(level: i32, label: *const c_char) {
-    // Other levels come without a label: what is in its place then may not be looked at.
+    // Other levels come without a label. Its register may then hold anything.
     let label = if level.unsigned_abs() == 1 { label } else { std::ptr::null() };
     // SAFETY: the caller's promise.
     match (level, unsafe { text(label) }) {

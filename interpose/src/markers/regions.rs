@@ -12,10 +12,8 @@ use crate::harmless::guard;
 use crate::harmless::signals::HandlerLock;
 use crate::log;
 
-/// Regions that a log may have.
 const MAX_REGIONS: u32 = 1 << 16;
 
-/// The regions and counters that the log knows.
 #[derive(Default)]
 struct MarkerNames {
     /// Ids by parent, then by name.
@@ -26,7 +24,7 @@ struct MarkerNames {
 static NAMES: HandlerLock<Option<MarkerNames>> = HandlerLock::new(None);
 static NEXT_REGION: AtomicU32 = AtomicU32::new(1);
 
-/// The id of region `name` inside `parent`, and its name to keep; defined in the log when it is new. Where there are too many:
+/// Returns the id of region `name` inside `parent`, and its name to keep. Defines a new region in the log. If there are too many, the id is
 /// the parent's.
 pub fn region(parent: u32, name: &str, kind: RegionKind, iterated: bool) -> (u32, Arc<str>) {
     let Some(mut names) = NAMES.lock() else { return (parent, name.into()) };
@@ -49,7 +47,7 @@ pub fn region(parent: u32, name: &str, kind: RegionKind, iterated: bool) -> (u32
     (id, kept)
 }
 
-/// The id of a counter; defined in the log when it is new. `None`: recording has ended.
+/// Returns the id of a counter, or `None` if recording has ended. Defines a new counter in the log.
 pub fn counter(name: &str) -> Option<u32> {
     let mut names = NAMES.lock()?;
     let names = names.get_or_insert_default();

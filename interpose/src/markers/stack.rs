@@ -1,4 +1,4 @@
-//! Phases begin and end on a thread: its stack of open phases, and their records.
+//! The start and end of phases on a thread: its stack of open phases, and their records.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -16,28 +16,25 @@ use crate::state::thread::RecorderThread;
 use crate::system::clock::{monotonic_ns, ticks};
 use crate::system::process;
 
-/// Phases that may be open at once. Ending and beginning as many fits into the smallest ring ([`catch_up`]).
+/// Phases that may be open at once. The smallest ring has room to end and start as many ([`catch_up`]).
 pub const MAX_DEPTH: usize = lbprof_collector::format::MAX_OPEN_REGIONS;
 
-/// Least time between two samples of memory.
 const MEMORY_PERIOD_NS: u64 = 100_000_000;
 
-/// Writes a marker's record.
 pub fn mark(thread: *mut RecorderThread, record: Record) {
     // SAFETY: the thread's own state.
     unsafe { room::append(thread, record) };
 }
 
-/// The stack of the thread. The reference must not live across a [`mark`], which may flush.
+/// Returns the stack of the thread. The reference must not live across a [`mark`], which may flush.
 pub fn phases<'a>(thread: *mut RecorderThread) -> Option<&'a mut OpenPhases> {
     // SAFETY: the thread's own log.
     unsafe { (*thread).log.as_mut().map(|log| &mut log.phases) }
 }
 
-/// A phase begins.
 pub fn enter(thread: *mut RecorderThread, name: &str, kind: RegionKind, iterated: bool) {
     let Some(open) = phases(thread) else { return };
-    // The next iteration begins where the one before was not ended.
+    // The next iteration ends the previous one, if that is still open.
     if iterated && open.stack.last().is_some_and(|last| *last.name == *name && last.region.iteration != NONE) {
         leave(thread, name);
     }
@@ -64,10 +61,9 @@ pub fn enter(thread: *mut RecorderThread, name: &str, kind: RegionKind, iterated
     }
 }
 
-/// Writes that a region begins. A flush in it takes the region as not open yet, which is what the records before it say.
+/// Writes that a region starts. A flush meanwhile takes the region as not open yet, which agrees with the records before it.
 fn enter_record(thread: *mut RecorderThread, region: OpenRegion, begun: u64) {
-    let OpenRegion { region: id, iteration } = region;
-    mark(thread, Record { request: id, count: iteration, ..Record::new(Operation::RegionEnter, begun) });
+    mark(thread, region_record(Operation::RegionEnter, region, begun));
     if let Some(open) = phases(thread) {
         open.recorded.push(region);
     }
@@ -75,14 +71,17 @@ fn enter_record(thread: *mut RecorderThread, region: OpenRegion, begun: u64) {
 
 /// Writes that the innermost recorded region ended.
 fn leave_record(thread: *mut RecorderThread, region: OpenRegion, ended: u64) {
-    let OpenRegion { region: id, iteration } = region;
-    mark(thread, Record { request: id, count: iteration, ..Record::new(Operation::RegionLeave, ended) });
+    mark(thread, region_record(Operation::RegionLeave, region, ended));
     if let Some(open) = phases(thread) {
         open.recorded.pop();
     }
 }
 
-/// A phase ends, and with it those inside of it.
+fn region_record(operation: Operation, region: OpenRegion, ticks: u64) -> Record {
+    Record { request: region.region, count: region.iteration, ..Record::new(operation, ticks) }
+}
+
+/// Ends a phase and the phases inside it.
 pub fn leave(thread: *mut RecorderThread, name: &str) {
     let Some(open) = phases(thread) else { return };
     let Some(depth) = open.stack.iter().rposition(|phase| *phase.name == *name) else {
@@ -90,7 +89,6 @@ pub fn leave(thread: *mut RecorderThread, name: &str) {
         return;
     };
     if depth + 1 != open.stack.len() {
-        // Inner phases left open end with it.
         guard::count(ProblemKind::PhaseMismatch, 1);
     }
     while let Some(open) = phases(thread).filter(|open| open.stack.len() > depth) {
@@ -103,8 +101,8 @@ pub fn leave(thread: *mut RecorderThread, name: &str) {
     }
 }
 
-/// Recording goes on: writes which phases were ended and begun meanwhile and are still so, at the times when that was. Ends
-/// come before begins, for a phase that is open lies inside of those that stayed open.
+/// Writes, when recording goes on, the phases that were ended and started meanwhile and are still so, with their times. Ends come before
+/// starts, because a new open phase lies inside those that stayed open.
 pub fn catch_up(thread: *mut RecorderThread) {
     let Some(open) = phases(thread) else { return };
     let ended = open.ended.take().unwrap_or_default();
@@ -119,7 +117,7 @@ pub fn catch_up(thread: *mut RecorderThread) {
     }
 }
 
-/// The thread ends, and with it the phases that it has open.
+/// Ends the open phases of a thread that ends.
 pub fn end_all(thread: *mut RecorderThread) {
     while let Some(OpenPhase { region, .. }) = phases(thread).and_then(|open| open.stack.pop()) {
         leave_record(thread, region, ticks());
@@ -129,7 +127,7 @@ pub fn end_all(thread: *mut RecorderThread) {
     }
 }
 
-/// Notes the memory in use, at a bounded rate.
+/// Records the memory in use, at a bounded rate.
 fn sample_memory(thread: *mut RecorderThread, region: u32) {
     static SAMPLED: AtomicU64 = AtomicU64::new(0);
     let now = monotonic_ns();

@@ -1,10 +1,8 @@
-//! Facts that differ between MPI libraries' binary interfaces: a row of constants for each.
-//!
-//! What a handle looks like is in [`crate::mpi::predefined`], what a status does in [`crate::mpi::status`].
+//! Facts that differ between MPI libraries' binary interfaces: a set of constants for each. [`crate::mpi::predefined`] knows handles,
+//! [`crate::mpi::status`] statuses.
 
 use std::cell::UnsafeCell;
 
-/// A family of MPI libraries with one binary interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AbiFamily {
     /// Open MPI: handles are pointers.
@@ -15,37 +13,32 @@ pub enum AbiFamily {
     Standard,
 }
 
-/// Facts of one interface. Those that most calls read lie in the first cache line.
+/// Facts of one interface. The first cache line holds those that most calls read.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct MpiAbi {
     /// Bits of a C handle that count.
     pub handle_mask: usize,
-    /// MPI_STATUS_IGNORE.
     pub status_ignore: usize,
-    /// MPI_STATUSES_IGNORE.
     pub statuses_ignore: usize,
-    /// The handles of requests that are not followed, once they are known ([`crate::mpi::predefined::look_up`]).
+    /// Handles of requests that are not followed, once they are known ([`crate::mpi::predefined::look_up`]).
     pub requests: SharedRequests,
-    /// Bytes of an MPI_Status.
     pub status_bytes: u32,
-    /// MPI_ANY_SOURCE.
     pub any_source: i32,
-    /// MPI_ANY_TAG.
     pub any_tag: i32,
-    /// Family of the interface.
     pub kind: AbiFamily,
-    /// MPI_PROC_NULL.
     pub proc_null: i32,
-    /// MPI_ROOT.
     pub root: i32,
-    /// MPI_UNDEFINED.
     pub undefined: i32,
-    /// MPI_IN_PLACE.
     pub in_place: usize,
-    /// MPI_ERR_OTHER.
     pub err_other: i32,
-    /// Name in logs.
+    /// MPI_CART, MPI_GRAPH and MPI_DIST_GRAPH.
+    pub topologies: [i32; 3],
+    /// MPI_IDENT: the same group.
+    pub identical: i32,
+    /// MPI_CONGRUENT: the same ranks in the same order.
+    pub congruent: i32,
+    pub lock_exclusive: i32,
     pub name: &'static str,
 }
 
@@ -55,28 +48,21 @@ const _: () = assert!(std::mem::offset_of!(MpiAbi, kind) < 64);
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct SharedRequests {
-    bits: usize,
-    shared: usize,
-    /// MPI_REQUEST_NULL.
+    /// Bits by which they are known.
+    pub bits: usize,
+    pub shared: usize,
     pub null: usize,
 }
 
 impl SharedRequests {
-    const UNKNOWN: SharedRequests = SharedRequests { bits: 0, shared: 0, null: 0 };
-
-    /// Describes the handles whose `bits` are those of `shared`.
-    pub const fn new(bits: usize, shared: usize, null: usize) -> Self {
-        SharedRequests { bits, shared, null }
-    }
-
-    /// Returns whether a request handle is one of them.
     #[inline(always)]
     pub fn contains(self, request: usize) -> bool {
         request & self.bits == self.shared
     }
 }
 
-const OPEN_MPI: MpiAbi = MpiAbi {
+/// Open MPI's interface. The others state the values that differ from it.
+pub const OPEN_MPI: MpiAbi = MpiAbi {
     kind: AbiFamily::OpenMpi,
     name: "open-mpi",
     handle_mask: usize::MAX,
@@ -90,10 +76,14 @@ const OPEN_MPI: MpiAbi = MpiAbi {
     statuses_ignore: 0,
     in_place: 1,
     err_other: 16,
-    requests: SharedRequests::UNKNOWN,
+    topologies: [1, 2, 3],
+    identical: 0,
+    congruent: 1,
+    lock_exclusive: 1,
+    requests: SharedRequests { bits: 0, shared: 0, null: 0 },
 };
 
-const MPICH: MpiAbi = MpiAbi {
+pub const MPICH: MpiAbi = MpiAbi {
     kind: AbiFamily::Mpich,
     name: "mpich",
     handle_mask: 0xffff_ffff,
@@ -102,29 +92,26 @@ const MPICH: MpiAbi = MpiAbi {
     any_tag: -1,
     proc_null: -1,
     root: -3,
-    undefined: -32766,
     status_ignore: 1,
     statuses_ignore: 1,
     in_place: usize::MAX,
     err_other: 15,
-    requests: SharedRequests::UNKNOWN,
+    topologies: [2, 1, 3],
+    lock_exclusive: 234,
+    ..OPEN_MPI
 };
 
-const STANDARD: MpiAbi = MpiAbi {
+pub const STANDARD: MpiAbi = MpiAbi {
     kind: AbiFamily::Standard,
     name: "mpi-5",
-    handle_mask: usize::MAX,
     status_bytes: 32,
-    any_source: -1,
     any_tag: -2,
     proc_null: -3,
-    root: -4,
-    undefined: -32766,
-    status_ignore: 0,
-    statuses_ignore: 0,
-    in_place: 1,
-    err_other: 16,
-    requests: SharedRequests::UNKNOWN,
+    topologies: [211, 212, 213],
+    identical: 201,
+    congruent: 202,
+    lock_exclusive: 301,
+    ..OPEN_MPI
 };
 
 /// The facts in force. A copy, not an address, so that calls read one cache line.
@@ -132,7 +119,7 @@ struct AbiInForce(UnsafeCell<MpiAbi>);
 // SAFETY: written by `choose` and `set_shared_requests` alone, when MPI has been initialised for the first time, when no thread records yet.
 unsafe impl Sync for AbiInForce {}
 
-/// MPICH's until [`choose`] says which.
+/// MPICH's until [`choose`] is called.
 #[unsafe(link_section = ".data.lbprof_frequent")]
 static CURRENT: AbiInForce = AbiInForce(UnsafeCell::new(MPICH));
 
@@ -143,55 +130,14 @@ pub fn abi() -> &'static MpiAbi {
     unsafe { &*CURRENT.0.get() }
 }
 
-/// The facts of this interface are in force from here on.
-pub fn choose(kind: AbiFamily) {
-    let chosen = match kind {
-        AbiFamily::OpenMpi => OPEN_MPI,
-        AbiFamily::Mpich => MPICH,
-        AbiFamily::Standard => STANDARD,
-    };
-    if abi().kind != kind {
+pub fn choose(chosen: MpiAbi) {
+    if abi().kind != chosen.kind {
         // SAFETY: see `AbiInForce`; a process has one interface.
         unsafe { *CURRENT.0.get() = chosen };
     }
 }
 
-/// Sets the handles of requests that are not followed.
 pub fn set_shared_requests(requests: SharedRequests) {
     // SAFETY: see `AbiInForce`.
     unsafe { (*CURRENT.0.get()).requests = requests };
-}
-
-/// Values of MPI_CART, MPI_GRAPH and MPI_DIST_GRAPH.
-pub fn topologies() -> [i32; 3] {
-    match abi().kind {
-        AbiFamily::OpenMpi => [1, 2, 3],
-        AbiFamily::Standard => [211, 212, 213],
-        _ => [2, 1, 3],
-    }
-}
-
-/// Value of MPI_IDENT: the same group.
-pub fn identical() -> i32 {
-    match abi().kind {
-        AbiFamily::Standard => 201,
-        _ => 0,
-    }
-}
-
-/// Value of MPI_CONGRUENT: the same ranks in the same order.
-pub fn congruent() -> i32 {
-    match abi().kind {
-        AbiFamily::Standard => 202,
-        _ => 1,
-    }
-}
-
-/// Value of MPI_LOCK_EXCLUSIVE.
-pub fn lock_exclusive() -> i32 {
-    match abi().kind {
-        AbiFamily::OpenMpi => 1,
-        AbiFamily::Standard => 301,
-        AbiFamily::Mpich => 234,
-    }
 }

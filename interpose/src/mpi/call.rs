@@ -1,4 +1,4 @@
-//! Calling functions of MPI from the recorder, by name.
+//! Calls of MPI's functions by the recorder, by name.
 
 use std::ffi::CStr;
 use std::sync::atomic::{
@@ -10,50 +10,46 @@ use crate::mpi::abi::abi;
 use crate::mpi::symbols::symbol;
 use crate::word::Word;
 
-/// Addresses of functions that were called by name, by the address of the name: an entry is made once and stays.
+const SLOTS: usize = 64;
+
+/// Addresses of functions that were called by name, by the address of the name. An entry is made once and stays.
 ///
-/// A look-up by name takes a thousand instructions, and making a communicator needs six functions.
-struct FunctionCache([(AtomicUsize, AtomicUsize); FunctionCache::SLOTS]);
+/// A look-up by name takes a thousand instructions, and a new communicator needs six functions.
+static CALLED: [(AtomicUsize, AtomicUsize); SLOTS] = [const { (AtomicUsize::new(0), AtomicUsize::new(0)) }; SLOTS];
 
-static CALLED: FunctionCache =
-    FunctionCache([const { (AtomicUsize::new(0), AtomicUsize::new(0)) }; FunctionCache::SLOTS]);
+/// In place of an address, if the MPI library is there and has no such function.
+const MISSING: usize = usize::MAX;
 
-impl FunctionCache {
-    const SLOTS: usize = 64;
-    /// In place of an address: the MPI library is there and has no such function.
-    const MISSING: usize = usize::MAX;
-
-    /// The address of the function of this name, or 0.
-    fn find(&self, name: &'static CStr) -> usize {
-        let key = name.as_ptr() as usize;
-        for at in 0..Self::SLOTS {
-            let Some((known, address)) = self.0.get(((key >> 4) + at) % Self::SLOTS) else { break };
-            let owner = match known.compare_exchange(0, key, AcqRel, Acquire) {
-                Ok(_) => key,
-                Err(owner) => owner,
-            };
-            if owner == key {
-                let known = address.load(Acquire);
-                if known != 0 {
-                    return if known == Self::MISSING { 0 } else { known };
-                }
-                let found = symbol(name);
-                if found != 0 {
-                    address.store(found, Release);
-                } else if symbol(c"PMPI_Init") != 0 {
-                    address.store(Self::MISSING, Release);
-                }
-                return found;
-            }
+/// Returns the address of the function of this name, or 0.
+fn called_function(name: &'static CStr) -> usize {
+    let key = name.as_ptr() as usize;
+    for at in 0..SLOTS {
+        let Some((known, address)) = CALLED.get(((key >> 4) + at) % SLOTS) else { break };
+        if let Err(owner) = known.compare_exchange(0, key, AcqRel, Acquire)
+            && owner != key
+        {
+            continue;
         }
-        symbol(name)
+        match address.load(Acquire) {
+            0 => {}
+            MISSING => return 0,
+            found => return found,
+        }
+        let found = symbol(name);
+        if found != 0 {
+            address.store(found, Release);
+        } else if symbol(c"PMPI_Init") != 0 {
+            address.store(MISSING, Release);
+        }
+        return found;
     }
+    symbol(name)
 }
 
-/// Calls an MPI function with three arguments; MPI_ERR_OTHER where it does not exist. The name is looked up once.
+/// Calls an MPI function with three arguments. Returns MPI_ERR_OTHER if it does not exist. The name is looked up once.
 ///
 /// # Safety
-/// The arguments are those of the function.
+/// The arguments suit the function.
 pub unsafe fn call3(name: &'static CStr, a: Word, b: Word, c: Word) -> i32 {
     // SAFETY: register-wide words serve for every integer and pointer argument; see the caller's promise.
     unsafe { call(name, [a, b, c, 0, 0, 0, 0, 0]) }
@@ -68,12 +64,12 @@ pub unsafe fn call2(name: &'static CStr, a: Word, b: Word) -> i32 {
     unsafe { call(name, [a, b, 0, 0, 0, 0, 0, 0]) }
 }
 
-/// Calls a function with up to eight arguments, see [`call3`]; it does not look at those beyond its own.
+/// Calls a function with up to eight arguments, see [`call3`]. It does not look at arguments beyond its own.
 ///
 /// # Safety
 /// As [`call3`].
 pub unsafe fn call(name: &'static CStr, arguments: [Word; 8]) -> i32 {
-    match CALLED.find(name) {
+    match called_function(name) {
         0 => abi().err_other,
         // SAFETY: the caller's promise.
         address => unsafe { call_at(address, arguments) },

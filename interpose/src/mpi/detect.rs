@@ -1,49 +1,42 @@
-//! Finding out which MPI the process has.
-//!
-//! The interface is found by the symbols that are there, never by a file's name: builds under many names share one interface.
+//! Detects which MPI the process has. Its symbols show the interface, not its file's name, because builds under many names share one
+//! interface.
 
-use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use crate::mpi::abi::{self, AbiFamily};
+use crate::mpi::abi;
+use crate::mpi::call::call2;
 use crate::mpi::symbols::symbol;
 use crate::mpi::{fortran, predefined};
+use crate::word::Word;
 
 static DETECTED: AtomicBool = AtomicBool::new(false);
 
-/// Finds out which interface the process has, and its predefined handles; false where there is no MPI.
+/// Finds out which interface the process has, and its predefined handles. Returns false if there is no MPI.
 pub fn detect() -> bool {
     if DETECTED.load(Relaxed) {
         return true;
     }
-    let kind = if is_standard_abi() {
-        AbiFamily::Standard
+    let chosen = if is_standard_abi() {
+        abi::STANDARD
     } else if symbol(c"ompi_mpi_comm_world") != 0 {
-        AbiFamily::OpenMpi
+        abi::OPEN_MPI
     } else if symbol(c"PMPI_Init") != 0 {
-        AbiFamily::Mpich
+        abi::MPICH
     } else {
         return false;
     };
-    abi::choose(kind);
+    abi::choose(chosen);
     predefined::look_up();
     DETECTED.store(true, Relaxed);
     fortran::look_up();
     true
 }
 
-/// Returns whether the library speaks the standard ABI: it says so through MPI_Abi_get_version (MPI-5.0 §20.2). In their native
-/// interface MPICH 5 and Intel MPI have the function, too, and then give −1.
+/// Returns whether the library has the standard ABI, which MPI_Abi_get_version shows (MPI-5.0 §20.2). With their native interface, MPICH 5
+/// and Intel MPI have the function, too, but it gives −1.
 fn is_standard_abi() -> bool {
-    let function = symbol(c"PMPI_Abi_get_version");
-    if function == 0 {
-        return false;
-    }
-    let (mut major, mut minor) = (-1, -1);
-    // SAFETY: the standard's signature; it may be called before MPI_Init.
-    unsafe {
-        let get: unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int = std::mem::transmute(function);
-        get(&mut major, &mut minor);
-    }
+    let (mut major, mut minor) = (-1i32, -1i32);
+    // SAFETY: the function's arguments; it may be called before MPI_Init.
+    unsafe { call2(c"PMPI_Abi_get_version", &raw mut major as Word, &raw mut minor as Word) };
     major >= 1
 }

@@ -1,23 +1,23 @@
-//! Reads arguments: C passes values, Fortran addresses; large-count variants have wider counts.
+//! The languages of callers: C passes values, Fortran addresses; large-count variants have wider counts.
 
+use std::ffi::CStr;
 use std::marker::PhantomData;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::mpi::abi::{AbiFamily, abi};
-use crate::mpi::fortran::{self, FortranPlace};
 use crate::mpi::symbols;
 use crate::word::{Word, int_at};
 
-/// The argument conventions of a family of wrappers. All functions trust that the program calls MPI as the standard says, but for null
-/// addresses: those MPI refuses with an error class, after the recorder has looked.
+/// The argument conventions of a family of wrappers. All functions trust that the program calls MPI as the standard says, except for null
+/// addresses, which MPI refuses with an error class after the recorder has looked.
 pub trait ArgumentLanguage: Copy {
-    /// An MPI_Count or int, as the variant has it.
+    /// True if counts are of type MPI_Count, false if they are ints.
     const LARGE: bool;
-    /// True if arguments are Fortran's.
     const FORTRAN: bool;
     /// True if buffers are descriptors, as in mpi_f08 of a compiler with TS 29113: their first word is the address of the data.
     const DESCRIPTORS: bool;
 
-    /// A plain int: a rank, a tag, a root, a flag.
+    /// Reads a plain int: a rank, a tag, a root, a flag.
     ///
     /// # Safety
     /// `word` is such an argument.
@@ -27,70 +27,7 @@ pub trait ArgumentLanguage: Copy {
         if Self::FORTRAN { unsafe { int_at(word) } } else { word as i32 }
     }
 
-    /// A count.
-    ///
-    /// # Safety
-    /// `word` is such an argument.
-    #[inline(always)]
-    unsafe fn count(word: Word) -> u64 {
-        // SAFETY: Fortran passes an address, C the value, of whose register an int fills the lower half.
-        let count = unsafe {
-            match (Self::FORTRAN, Self::LARGE) {
-                (true, true) => (word as *const i64).read(),
-                (true, false) => i64::from(int_at(word)),
-                (false, true) => word as i64,
-                (false, false) => i64::from(word as i32),
-            }
-        };
-        if count < 0 { 0 } else { count as u64 }
-    }
-
-    /// Element `i` of an array of counts; 0 where the array is null.
-    ///
-    /// # Safety
-    /// `array` is such an argument with more than `i` elements, or null.
-    #[inline(always)]
-    unsafe fn count_at(array: Word, i: usize) -> u64 {
-        if array == 0 {
-            return 0;
-        }
-        // SAFETY: both languages pass the address of the first element.
-        let count = unsafe {
-            if Self::LARGE {
-                (array as *const i64).add(i).read()
-            } else {
-                i64::from((array as *const i32).add(i).read())
-            }
-        };
-        if count < 0 { 0 } else { count as u64 }
-    }
-
-    /// An int that MPI has stored: a flag, an index, an outcount. Addresses in both languages. 0 where the address is null: MPICH 5 returns
-    /// MPI_SUCCESS from a call that it refused, where the program's error handler came back from it.
-    ///
-    /// # Safety
-    /// `word` is such an argument, after a successful call.
-    #[inline(always)]
-    unsafe fn out_int(word: Word) -> i32 {
-        // SAFETY: see above.
-        if word == 0 { 0 } else { unsafe { int_at(word) } }
-    }
-
-    /// An index that MPI has stored, counted from 0; negative where the array is null.
-    ///
-    /// # Safety
-    /// As [`ArgumentLanguage::out_int`].
-    #[inline(always)]
-    unsafe fn index_at(array: Word, i: usize) -> i32 {
-        if array == 0 {
-            return -1;
-        }
-        // SAFETY: as the caller says. MPI_UNDEFINED is negative in all interfaces and stays so.
-        let index = unsafe { (array as *const i32).add(i).read() };
-        if Self::FORTRAN { index - 1 } else { index }
-    }
-
-    /// A handle passed in, of the kind whose conversion from Fortran is `convert`.
+    /// Reads a handle that is passed in.
     ///
     /// # Safety
     /// `word` is such an argument.
@@ -104,92 +41,36 @@ pub trait ArgumentLanguage: Copy {
         }
     }
 
-    /// Handle `i` of an array, or the handle at an address (a request, a new communicator); 0, which is no handle, where that is null.
+    /// Reads handle `i` of an array, or the handle at an address (a request, a new communicator). Returns 0, which is no handle, if the
+    /// address is null.
     ///
     /// # Safety
     /// `array` is the address of such handles, or null.
     #[inline(always)]
     unsafe fn handle_at(array: Word, i: usize, convert: ConvertedHandle) -> Word {
-        if array == 0 {
-            return 0;
-        }
-        // SAFETY: Fortran's are INTEGERs; C's as wide as the interface has them.
-        unsafe {
-            if Self::FORTRAN {
-                from_fortran((array as *const i32).add(i).read(), convert)
-            } else if convert.is_narrow() {
-                (array as *const u32).add(i).read() as usize
-            } else {
-                (array as *const usize).add(i).read()
-            }
-        }
+        // SAFETY: the caller's promise.
+        unsafe { Self::handles(array, convert).handle_at(i) }
     }
 
-    /// The handles of an array, to be read one after the other.
+    /// Returns the handles of an array, to be read one after the other.
     #[inline(always)]
-    fn handles(array: Word, convert: ConvertedHandle) -> HandleArray<Self>
-    where
-        Self: Sized,
-    {
+    fn handles(array: Word, convert: ConvertedHandle) -> HandleArray<Self> {
         HandleArray { array, convert, is_narrow: convert.is_narrow(), language: PhantomData }
-    }
-
-    /// Returns whether a status argument says that the program wants none, as `ignore` does in C.
-    ///
-    /// # Safety
-    /// `word` is such an argument.
-    #[inline(always)]
-    unsafe fn status_ignored(word: Word, ignore: Word) -> bool {
-        if Self::FORTRAN { fortran::is_fortran_place(FortranPlace::StatusIgnore, word) } else { word == ignore }
-    }
-
-    /// Returns whether an array of statuses is ignored.
-    ///
-    /// # Safety
-    /// `word` is such an argument.
-    #[inline(always)]
-    unsafe fn statuses_ignored(word: Word) -> bool {
-        if Self::FORTRAN {
-            fortran::is_fortran_place(FortranPlace::StatusesIgnore, word)
-        } else {
-            word == abi().statuses_ignore
-        }
-    }
-
-    /// Returns whether a buffer argument is MPI_IN_PLACE.
-    ///
-    /// # Safety
-    /// `word` is such an argument.
-    #[inline(always)]
-    unsafe fn in_place(word: Word) -> bool {
-        if !Self::FORTRAN {
-            return word == abi().in_place;
-        }
-        // SAFETY: the address of a descriptor. Other buffers are not read, for they may be a device's memory.
-        let address = if Self::DESCRIPTORS { unsafe { (word as *const usize).read() } } else { word };
-        fortran::is_fortran_place(FortranPlace::InPlace, address)
     }
 }
 
-/// Kinds of handle that Fortran and C number differently.
+/// Kinds of handle that Fortran and C number differently, in the order of [`from_fortran`]'s functions.
 #[derive(Clone, Copy)]
 pub enum ConvertedHandle {
-    /// MPI_Comm
     Comm,
-    /// MPI_Datatype
     Datatype,
-    /// MPI_Request
     Request,
-    /// MPI_Message
     Message,
-    /// MPI_Win
     Win,
-    /// MPI_File
     File,
-    /// MPI_Op
     Op,
-    /// MPI_Group
     Group,
+    Session,
 }
 
 impl ConvertedHandle {
@@ -199,14 +80,14 @@ impl ConvertedHandle {
         abi().kind == AbiFamily::Mpich && !matches!(self, ConvertedHandle::File)
     }
 
-    /// Bits of such a C handle that count. MPICH's file handles are pointers, unlike its others.
+    /// Returns the bits of such a C handle that count. MPICH's file handles are pointers, unlike its others.
     #[inline(always)]
     fn mask(self) -> usize {
         if matches!(self, ConvertedHandle::File) { usize::MAX } else { abi().handle_mask }
     }
 }
 
-/// The handles of an array: how wide they are is looked up once.
+/// The handles of an array. Their width is looked up once.
 pub struct HandleArray<L> {
     array: Word,
     convert: ConvertedHandle,
@@ -221,10 +102,13 @@ impl<L: ArgumentLanguage> HandleArray<L> {
     /// The array has more than `i` handles, or is null.
     #[inline(always)]
     pub unsafe fn handle_at(&self, i: usize) -> Word {
-        // SAFETY: the caller's.
+        if self.array == 0 {
+            return 0;
+        }
+        // SAFETY: the caller's. Fortran's handles are INTEGERs; the interface says how wide C's are.
         unsafe {
-            if L::FORTRAN || self.array == 0 {
-                L::handle_at(self.array, i, self.convert)
+            if L::FORTRAN {
+                from_fortran((self.array as *const i32).add(i).read(), self.convert)
             } else if self.is_narrow {
                 (self.array as *const u32).add(i).read() as usize
             } else {
@@ -234,24 +118,24 @@ impl<L: ArgumentLanguage> HandleArray<L> {
     }
 }
 
-/// The C handle of a Fortran one.
 fn from_fortran(handle: i32, convert: ConvertedHandle) -> Word {
     if convert.is_narrow() {
         return handle as u32 as Word;
     }
-    let names = match convert {
-        ConvertedHandle::Comm => (c"PMPI_Comm_f2c", c"PMPI_Comm_fromint"),
-        ConvertedHandle::Datatype => (c"PMPI_Type_f2c", c"PMPI_Type_fromint"),
-        ConvertedHandle::Request => (c"PMPI_Request_f2c", c"PMPI_Request_fromint"),
-        ConvertedHandle::Message => (c"PMPI_Message_f2c", c"PMPI_Message_fromint"),
-        ConvertedHandle::Win => (c"PMPI_Win_f2c", c"PMPI_Win_fromint"),
-        ConvertedHandle::File => (c"PMPI_File_f2c", c"PMPI_File_fromint"),
-        ConvertedHandle::Op => (c"PMPI_Op_f2c", c"PMPI_Op_fromint"),
-        ConvertedHandle::Group => (c"PMPI_Group_f2c", c"PMPI_Group_fromint"),
-    };
-    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-    static FUNCTIONS: [AtomicUsize; 8] = [const { AtomicUsize::new(0) }; 8];
-    let Some(known) = FUNCTIONS.get(convert as usize) else { return 0 };
+    /// The functions that convert: of MPI 4, and of MPI 5.
+    const NAMES: [(&CStr, &CStr); 9] = [
+        (c"PMPI_Comm_f2c", c"PMPI_Comm_fromint"),
+        (c"PMPI_Type_f2c", c"PMPI_Type_fromint"),
+        (c"PMPI_Request_f2c", c"PMPI_Request_fromint"),
+        (c"PMPI_Message_f2c", c"PMPI_Message_fromint"),
+        (c"PMPI_Win_f2c", c"PMPI_Win_fromint"),
+        (c"PMPI_File_f2c", c"PMPI_File_fromint"),
+        (c"PMPI_Op_f2c", c"PMPI_Op_fromint"),
+        (c"PMPI_Group_f2c", c"PMPI_Group_fromint"),
+        (c"PMPI_Session_f2c", c"PMPI_Session_fromint"),
+    ];
+    static FUNCTIONS: [AtomicUsize; NAMES.len()] = [const { AtomicUsize::new(0) }; NAMES.len()];
+    let (Some(names), Some(known)) = (NAMES.get(convert as usize), FUNCTIONS.get(convert as usize)) else { return 0 };
     let mut function = known.load(Relaxed);
     if function == 0 {
         function = match symbols::symbol(names.0) {
@@ -282,7 +166,6 @@ macro_rules! languages {
 }
 
 languages! {
-    /// C with int counts.
     C false false false;
     /// C with MPI_Count counts (`_c`).
     CLarge false true false;

@@ -1,26 +1,16 @@
-//! Reading statuses.
+//! Reads statuses.
 
 use crate::mpi::abi::{AbiFamily, abi};
 use crate::mpi::call::{call2, call3};
 use crate::mpi::predefined::byte;
 use crate::word::Word;
 
-/// The contents of a status.
 #[derive(Clone, Copy)]
 pub struct ReceivedStatus {
-    /// MPI_SOURCE.
     pub source: i32,
-    /// MPI_TAG.
     pub tag: i32,
-    /// Bytes that arrived.
     pub bytes: u64,
-    /// True if the operation was cancelled.
     pub cancelled: bool,
-}
-
-impl ReceivedStatus {
-    /// Nothing from nobody.
-    pub const NOTHING: ReceivedStatus = ReceivedStatus { source: -1, tag: 0, bytes: 0, cancelled: false };
 }
 
 /// Reads the status at `status`.
@@ -33,7 +23,7 @@ pub unsafe fn read_status(status: Word) -> ReceivedStatus {
     unsafe { read_status_of(abi().kind, status) }
 }
 
-/// Reads the status at `status` like [`read_status`], of the interface in force, which the caller knows.
+/// Reads a status like [`read_status`]. The caller knows the interface in force.
 ///
 /// # Safety
 /// As [`read_status`].
@@ -71,7 +61,7 @@ unsafe fn int_at(status: Word, offset: usize) -> i32 {
     unsafe { (status.wrapping_add(offset) as *const i32).read_unaligned() }
 }
 
-/// Reads bytes, and whether the operation was cancelled: the standard ABI leaves their places to the library, so it is asked.
+/// Reads the bytes and whether the operation was cancelled. The standard ABI leaves their places to the library, so the library is asked.
 ///
 /// # Safety
 /// As [`read_status`].

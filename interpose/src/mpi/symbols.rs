@@ -1,4 +1,4 @@
-//! Finding functions and variables of the MPI library by name.
+//! Look-ups of the MPI library's functions and variables by name.
 //!
 //! Undefined symbols would break every program that inherits LD_PRELOAD, so all are looked up at run time.
 
@@ -9,41 +9,42 @@ use crate::system::dynamic_symbols::ObjectSymbols;
 use crate::system::foreign;
 use crate::system::objects;
 
-/// Address of a symbol that this library does not define itself, or 0.
+/// Returns the address of a symbol that this library does not define itself, or 0.
 pub fn symbol(name: &CStr) -> usize {
     let address = foreign::visible(name);
     if address != 0 || is_visible() { address } else { in_local_libraries(name) }
 }
 
-/// The function called by the wrapper `own`, whose profiling name is `profiling`; 0 where there is none.
+/// Returns the function called by the wrapper `own`, whose name for profiling is `profiling`; 0 if there is none.
 ///
-/// That is the next function of the same name: another tool's, which wraps it and calls the profiling name, or MPI's own. Fortran's may
-/// have no other: mpi_f08's has twins under names that differ by library, and Intel's for 8-byte integers has none that converts them.
+/// It is the next function of the same name: a tool's, which wraps MPI's and calls the name for profiling, or MPI's own. Fortran's may have
+/// no other: mpi_f08's has twins whose names differ by library, and Intel's for 8-byte integers has none that converts them.
 pub fn find(profiling: &CStr, own: &CStr) -> usize {
     match next_symbol(own) {
         0 => match symbol(profiling) {
-            // C's may be visible to all while a library in Fortran was loaded RTLD_LOCAL, with that of Fortran's functions.
-            0 if !is_of_c(own) => in_local_libraries(own),
+            // C's may be visible to all while a library in Fortran was loaded RTLD_LOCAL, together with the library of Fortran's functions.
+            0 if !is_c(own) => in_local_libraries(own),
             found => found,
         },
         found => found,
     }
 }
 
-/// Returns whether a function is one of C: those of Fortran are all in one case.
-fn is_of_c(own: &CStr) -> bool {
+/// Returns whether a name is a C function's, MPI_Xxx. Fortran's are all in one case.
+pub fn is_c(own: &CStr) -> bool {
     own.to_bytes().starts_with(b"MPI_") && own.to_bytes().iter().any(u8::is_ascii_lowercase)
 }
 
-/// Address of a symbol that this library defines, too, in a library loaded after it, or 0.
+/// Returns the address of a symbol that this library defines, too, in a library loaded after it; 0 if there is none.
 fn next_symbol(name: &CStr) -> usize {
     let address = foreign::next(name);
     if address != 0 || is_visible() { address } else { in_local_libraries(name) }
 }
 
-/// Returns whether MPI is visible to all: then what is missing there is missing. A walk for each missing function takes milliseconds.
+/// Returns whether MPI is visible to all. Then a function that is not visible is missing. A walk for each missing function takes
+/// milliseconds.
 fn is_visible() -> bool {
-    /// Set once it was: a program does not take MPI away. Asking the loader again for each missing function would take as long as all else.
+    /// Set once it is visible, because a program does not take MPI away. To ask the loader for each missing function would take long.
     static IS_VISIBLE: AtomicBool = AtomicBool::new(false);
     if IS_VISIBLE.load(Relaxed) {
         return true;
@@ -66,14 +67,15 @@ pub fn is_named_as_mpi(path: &CStr) -> bool {
     file.windows(3).any(|part| part == b"mpi")
 }
 
-/// Returns whether a name begins as those of MPI's functions do, in any language.
+/// Returns whether a name starts like MPI's functions, in any language.
 pub fn is_of_mpi(name: &CStr) -> bool {
     name.to_bytes().get(..4).is_some_and(|first| first.eq_ignore_ascii_case(b"mpi_"))
 }
 
-/// Looks through libraries that were loaded RTLD_LOCAL (by a plugin loader, by Python), which global look-ups do not see; those of MPI first.
+/// Looks through libraries that were loaded RTLD_LOCAL (by a plugin loader, by Python), which global look-ups do not see. Libraries of MPI
+/// come first.
 ///
-/// Reads the libraries' tables: to ask the loader takes a hundred times as long.
+/// Reads the libraries' tables, because asking the loader takes a hundred times as long.
 fn in_local_libraries(name: &CStr) -> usize {
     let mut found: Option<(ObjectSymbols, usize)> = None;
     let mut is_mpi = false;
@@ -92,7 +94,7 @@ fn in_local_libraries(name: &CStr) -> usize {
     address
 }
 
-/// Has the loader keep a library whose functions are called from here.
+/// Makes the loader keep a library whose functions are called from here.
 pub fn keep_loaded(symbols: &ObjectSymbols) {
     static KEPT: [AtomicUsize; 8] = [const { AtomicUsize::new(0) }; 8];
     let key = symbols.object().base() | 1;
@@ -108,11 +110,11 @@ pub fn keep_loaded(symbols: &ObjectSymbols) {
     unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
 }
 
-/// Returns whether an object's function of this name is one of MPI's in Fortran, or passes calls on to that as a tool's wrapper does. Other libraries have functions
-/// of their own with such names: R's Rmpi has `mpi_send` in C, and sequential programs have stubs.
+/// Returns whether an object's function of this name is MPI's in Fortran, or passes calls on to MPI's as a tool's wrapper does. Other
+/// libraries have functions of their own with such names: R's Rmpi has `mpi_send` in C, and sequential programs have stubs.
 ///
-/// MPI's come with a name for profiling (MPI-4.1 §15.2), which the wrappers of tools call. Where they call that of C, they are known by names that only
-/// a compiler of Fortran makes.
+/// MPI's functions come with a name for profiling (MPI-4.1 §15.2), which the wrappers of tools call. Wrappers that call C's name are known by
+/// names that only a Fortran compiler makes.
 pub fn is_fortran_mpi(object: &ObjectSymbols, own: &CStr) -> bool {
     let Some(function) = function_in_fortran(own) else { return false };
     let profiling = names_in_fortran("pmpi_", &function);
@@ -143,12 +145,13 @@ fn count_definitions(object: &ObjectSymbols, names: &[CString]) -> usize {
     names.iter().filter(|name| object.definition(name).is_some()).count()
 }
 
-/// Returns whether a name is that for profiling of a function in C: PMPI_Send for `send`.
+/// Returns whether a name is the one for profiling of a function in C: PMPI_Send for `send`.
 fn is_of_c_profiling(name: &CStr, function: &[u8]) -> bool {
     name.to_bytes().strip_prefix(b"PMPI_").is_some_and(|rest| rest.eq_ignore_ascii_case(function))
 }
 
-/// The function that a name in Fortran stands for, in lower case and without what compilers add: `send` for `mpi_send_`, `MPI_SEND` and `mpi_send_c_f08ts_`.
+/// Returns the function that a name in Fortran stands for, in lower case and without the compiler's additions: `send` for `mpi_send_`,
+/// `MPI_SEND` and `mpi_send_c_f08ts_`.
 fn function_in_fortran(own: &CStr) -> Option<String> {
     const ADDED: [&str; 8] = ["_f08ts_large_", "_f08_large_", "_c_f08ts_", "_c_f08_", "_f08ts_", "_f08_", "__", "_"];
     let name = own.to_str().ok()?.to_lowercase();

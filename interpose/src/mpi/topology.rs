@@ -1,18 +1,15 @@
-//! A communicator's topology: who are this rank's neighbours (MPI-4.1 chapter 8).
+//! This rank's neighbours in a communicator's topology (MPI-4.1 chapter 8).
 
-use crate::mpi::abi::{self, abi};
+use crate::mpi::abi::abi;
 use crate::mpi::call;
 use crate::word::Word;
 
-/// This rank's neighbours, by their ranks in the communicator, in the order of the arguments of neighbourhood collectives (MPI-4.1 §8.6);
-/// `None`: MPI_PROC_NULL.
+/// This rank's neighbours, by their ranks in the communicator, in the order of the arguments of neighbourhood collectives (MPI-4.1 §8.6).
+/// `None` is MPI_PROC_NULL.
 #[derive(Debug, Default)]
 pub struct TopologyNeighbours {
-    /// True if the communicator has one.
     pub is_there: bool,
-    /// Ranks that send to this rank.
     pub sources: Vec<Option<u32>>,
-    /// Ranks that this rank sends to.
     pub destinations: Vec<Option<u32>>,
     /// Neighbours in a grid that are missing, beyond its edge: a bit for each.
     pub absent: u64,
@@ -27,12 +24,12 @@ impl TopologyNeighbours {
     }
 }
 
-/// Ranks from 0 up; what is negative is MPI_PROC_NULL.
+/// Converts ranks. Negative ones are MPI_PROC_NULL.
 fn present(ranks: &[i32]) -> Vec<Option<u32>> {
     ranks.iter().map(|&rank| u32::try_from(rank).ok()).collect()
 }
 
-/// Most neighbours that are asked for: more is no answer of a sound library.
+/// The maximum number of neighbours. No sound library gives more.
 const MOST: i32 = 1 << 24;
 
 /// Reads the neighbours in `comm`.
@@ -42,10 +39,10 @@ const MOST: i32 = 1 << 24;
 pub unsafe fn read_neighbours(comm: Word) -> TopologyNeighbours {
     // SAFETY: local look-ups on a valid communicator.
     unsafe {
-        // MPI_Topo_test gives MPI_UNDEFINED, or one of three values that differ between MPIs: so each kind is asked.
+        // MPI_Topo_test gives MPI_UNDEFINED, or one of three values that differ between MPIs.
         let mut kind = abi().undefined;
         call::call2(c"PMPI_Topo_test", comm, &raw mut kind as Word);
-        let [cart, graph, dist_graph] = abi::topologies();
+        let [cart, graph, dist_graph] = abi().topologies;
         if kind == cart {
             on_grid(comm)
         } else if kind == graph {
@@ -66,7 +63,7 @@ unsafe fn on_grid(comm: Word) -> TopologyNeighbours {
     // SAFETY: as the caller says; results are stored in variables of this frame.
     unsafe {
         call::call2(c"PMPI_Cartdim_get", comm, &raw mut dimensions as Word);
-        // A grid has fewer than 32 dimensions: each that is worth it doubles the number of ranks.
+        // A grid has fewer than 32 dimensions, because each useful one doubles the number of ranks.
         for dimension in 0..dimensions.clamp(0, 32) {
             let (mut before, mut behind) = (abi().proc_null, abi().proc_null);
             let (to_before, to_behind) = (&raw mut before as Word, &raw mut behind as Word);
@@ -98,7 +95,7 @@ unsafe fn on_graph(comm: Word) -> TopologyNeighbours {
 unsafe fn on_dist_graph(comm: Word) -> TopologyNeighbours {
     let (mut n_sources, mut n_destinations, mut weighted) = (0i32, 0i32, 0i32);
     let to = [&raw mut n_sources as Word, &raw mut n_destinations as Word, &raw mut weighted as Word];
-    // SAFETY: as the caller says; the arrays are as long as is stated, those of the weights, too, which are not used.
+    // SAFETY: as the caller says; the arrays, including the unused weights, are as long as is stated.
     unsafe {
         call::call(c"PMPI_Dist_graph_neighbors_count", [comm, to[0], to[1], to[2], 0, 0, 0, 0]);
         let (n_sources, n_destinations) = (n_sources.clamp(0, MOST), n_destinations.clamp(0, MOST));

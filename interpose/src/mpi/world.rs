@@ -1,27 +1,21 @@
-//! The facts that MPI gives about this process: its rank among how many, and the group of all of them.
+//! MPI's facts about this process: its rank, the number of ranks, and their group.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::mpi::abi::abi;
 use crate::mpi::call::{call2, call3};
-use crate::mpi::predefined::{NullHandle, comm_world, is_null};
+use crate::mpi::predefined::{PredefinedHandle, comm_world, is_predefined};
 use crate::word::Word;
 
 /// The group of MPI_COMM_WORLD, kept while recording; 0: none.
 static WORLD_GROUP: AtomicUsize = AtomicUsize::new(0);
 
-/// The group of MPI_COMM_WORLD.
 pub fn world_group() -> Option<Word> {
-    match WORLD_GROUP.load(Relaxed) {
-        0 => None,
-        group => Some(group),
-    }
+    Some(WORLD_GROUP.load(Relaxed)).filter(|&group| group != 0)
 }
 
-/// The newest session's handle.
 static SESSION: AtomicUsize = AtomicUsize::new(0);
 
-/// A session was initialised, whose handle this is.
 pub fn set_session(session: Word) {
     SESSION.store(session, Relaxed);
 }
@@ -34,7 +28,7 @@ pub fn world_model() -> bool {
     initialised != 0
 }
 
-/// This process's rank and the number of ranks; keeps the group of all.
+/// Returns this process's rank and the number of ranks. Keeps their group.
 ///
 /// # Safety
 /// MPI is initialised, by MPI_Init or by the session that [`set_session`] was given.
@@ -72,7 +66,7 @@ pub unsafe fn free_group() {
 /// Returns whether MPI_Comm_spawn started this process. A local look-up.
 pub fn is_spawned() -> bool {
     let mut parent: Word = 0;
-    // SAFETY: MPI is initialised; where it was by a session alone, this fails without effect.
+    // SAFETY: MPI is initialised. If it was by a session alone, this fails without effect.
     let found = world_model() && unsafe { call2(c"PMPI_Comm_get_parent", &raw mut parent as Word, 0) } == 0;
-    found && !is_null(NullHandle::Comm, parent & abi().handle_mask)
+    found && !is_predefined(PredefinedHandle::CommNull, parent & abi().handle_mask)
 }

@@ -30,17 +30,22 @@ pub const INSTRUCTION_POINTER: u64 = 1 << 32;
 /// The instruction `svc #0`.
 pub const SYSTEM_CALL: [u8; 4] = [0x01, 0x00, 0x00, 0xd4];
 
-/// The vendor whose instructions such tables may have: those for signed return addresses.
+/// The vendor whose instructions such tables may have, for signed return addresses.
 pub const UNWINDING_VENDOR: gimli::Vendor = gimli::Vendor::AArch64;
 
-/// Kinds of relocations: a word that the loader fills with an address, and one of the table of such words (R_AARCH64_ABS64, R_AARCH64_GLOB_DAT).
+/// Kinds of relocations: a word that the loader fills with an address, and one in the table of such words (R_AARCH64_ABS64,
+/// R_AARCH64_GLOB_DAT).
 pub const WORD_RELOCATION: u64 = 257;
 pub const TABLE_RELOCATION: u64 = 1025;
 
-/// Defines the function of this name, which the program calls: it notes the caller's address, the stack pointer and the frame pointer in the thread's state,
-/// then goes on to the body with all arguments as they are. x16 and x17 are free between a call and the function.
-macro_rules! entry {
-    ($name:literal, $section:literal, $body:path) => {
+/// Defines the function of this name, which the program calls: it notes the stack pointer and the frame pointer in the thread's state, then
+/// goes on to the body with all arguments as they are. Further instructions come first, after that (they note the return address), and
+/// last. x16 and x17 are free between a call and the function.
+macro_rules! noting_entry {
+    (
+        $name:expr, $section:literal, $body:path,
+        [$($first:literal),*], [$($note:literal),*], [$($last:literal),*], $($operands:tt)*
+    ) => {
         const _: () = {
             #[unsafe(naked)]
             #[unsafe(link_section = $section)]
@@ -48,45 +53,7 @@ macro_rules! entry {
             unsafe extern "C-unwind" fn entry() {
                 std::arch::naked_asm!(
                     ".cfi_startproc",
-                    "mrs x16, tpidr_el0",
-                    "adrp x17, :gottprel:lbprof_thread",
-                    "ldr x17, [x17, :gottprel_lo12:lbprof_thread]",
-                    "add x16, x16, x17",
-                    "ldr x17, [x16, #16]",
-                    "cbnz x17, 3f",
-                    "2:",
-                    "mov x17, sp",
-                    "str x17, [x16, #16]",
-                    "str x29, [x16, #24]",
-                    "str x30, [x16]",
-                    "b {body}",
-                    "3:",
-                    "adr x9, 2b",
-                    "b {park}",
-                    ".cfi_endproc",
-                    // One cache line for each.
-                    ".balign 64",
-                    body = sym $body,
-                    park = sym $crate::processor::park,
-                )
-            }
-        };
-    };
-    ($name:literal, $body:path) => {
-        entry!($name, ".text.lbprof", $body);
-    };
-}
-
-/// Defines the entry of a function that shares its body with others: it also notes which of them it is, a small number.
-macro_rules! marking_entry {
-    ($name:literal, $section:literal, $mark:expr, $body:path) => {
-        const _: () = {
-            #[unsafe(naked)]
-            #[unsafe(link_section = $section)]
-            #[unsafe(export_name = $name)]
-            unsafe extern "C-unwind" fn entry() {
-                std::arch::naked_asm!(
-                    ".cfi_startproc",
+                    $($first,)*
                     "mrs x16, tpidr_el0",
                     "adrp x17, :gottprel:lbprof_thread",
                     "ldr x17, [x17, :gottprel_lo12:lbprof_thread]",
@@ -96,17 +63,16 @@ macro_rules! marking_entry {
                     "2:",
                     "mov x17, sp",
                     "stp x17, x29, [x16, #16]",
-                    "mov x17, #{mark} & 0xffff",
-                    "movk x17, #{mark} >> 16, lsl #16",
-                    "stp x30, x17, [x16]",
+                    $($note,)*
                     "b {body}",
                     "3:",
                     "adr x9, 2b",
                     "b {park}",
+                    $($last,)*
                     ".cfi_endproc",
-                    // One cache line for each.
+                    // The instructions of each call lie in few cache lines.
                     ".balign 64",
-                    mark = const $mark,
+                    $($operands)*
                     body = sym $body,
                     park = sym $crate::processor::park,
                 )
@@ -115,69 +81,75 @@ macro_rules! marking_entry {
     };
 }
 
-/// Defines the entry of a function of Fortran: it also notes the address of an element of a table, the function to forward to. Unless that says that all calls
-/// are MPI's, it goes on where `choose` says, with all registers as they are (`forward/fortran_names.rs`).
+/// Defines the entry of a function that needs no further note.
+macro_rules! entry {
+    ($name:expr, $section:literal, $body:path) => {
+        $crate::processor::noting_entry!($name, $section, $body, [], ["str x30, [x16]"], [],);
+    };
+    ($name:expr, $body:path) => {
+        entry!($name, ".text.lbprof", $body);
+    };
+}
+
+/// Defines the entry of a function that shares its body with others: it also notes a small number, which stands for the function.
+macro_rules! marking_entry {
+    ($name:literal, $section:literal, $mark:expr, $body:path) => {
+        $crate::processor::noting_entry!(
+            $name, $section, $body, [],
+            [
+                "mov x17, #{mark} & 0xffff",
+                "movk x17, #{mark} >> 16, lsl #16",
+                "stp x30, x17, [x16]"
+            ],
+            [], mark = const $mark,
+        );
+    };
+}
+
+/// Defines the entry of a function of Fortran: it also notes the address of an element of a table, the function to forward to. Unless that
+/// element shows that all calls are MPI's, the entry goes on where `choose` says, with all registers as they are
+/// (`forward/fortran_names.rs`).
 macro_rules! fortran_entry {
     ($name:literal, $section:literal, $index:literal, $next:path, $choose:path, $body:path) => {
-        const _: () = {
-            #[unsafe(naked)]
-            #[unsafe(link_section = $section)]
-            #[unsafe(export_name = $name)]
-            unsafe extern "C-unwind" fn entry() {
-                std::arch::naked_asm!(
-                    ".cfi_startproc",
-                    "adrp x17, {next} + {offset}",
-                    "add x17, x17, :lo12:{next} + {offset}",
-                    "ldr x16, [x17, #8]",
-                    "cmp x16, #{is_mpi}",
-                    "b.ne 4f",
-                    "8:",
-                    "mrs x16, tpidr_el0",
-                    "adrp x17, :gottprel:lbprof_thread",
-                    "ldr x17, [x17, :gottprel_lo12:lbprof_thread]",
-                    "add x16, x16, x17",
-                    "ldr x17, [x16, #16]",
-                    "cbnz x17, 3f",
-                    "2:",
-                    "mov x17, sp",
-                    "str x17, [x16, #16]",
-                    "str x29, [x16, #24]",
-                    "adrp x17, {next} + {offset}",
-                    "add x17, x17, :lo12:{next} + {offset}",
-                    "stp x30, x17, [x16]",
-                    "b {body}",
-                    "3:",
-                    "adr x9, 2b",
-                    "b {park}",
-                    "4:",
-                    "cbz x16, 5f",
-                    "br x16",
-                    "5:",
-                    "adr x16, 8b",
-                    "stp x16, x17, [sp, #-32]!",
-                    ".cfi_def_cfa_offset 32",
-                    "adrp x16, {choose}",
-                    "add x16, x16, :lo12:{choose}",
-                    "str x16, [sp, #16]",
-                    "b {go_on}",
-                    ".cfi_endproc",
-                    // Few cache lines for each.
-                    ".balign 64",
-                    next = sym $next,
-                    offset = const $index * 16,
-                    is_mpi = const $crate::processor::ROUTE_MPI,
-                    choose = sym $choose,
-                    body = sym $body,
-                    park = sym $crate::processor::park,
-                    go_on = sym $crate::processor::go_on,
-                )
-            }
-        };
+        $crate::processor::noting_entry!(
+            $name, $section, $body,
+            [
+                "adrp x17, {next} + {offset}",
+                "add x17, x17, :lo12:{next} + {offset}",
+                "ldr x16, [x17, #8]",
+                "cmp x16, #{is_mpi}",
+                "b.ne 4f",
+                "8:"
+            ],
+            [
+                "adrp x17, {next} + {offset}",
+                "add x17, x17, :lo12:{next} + {offset}",
+                "stp x30, x17, [x16]"
+            ],
+            [
+                "4:",
+                "cbz x16, 5f",
+                "br x16",
+                "5:",
+                "adr x16, 8b",
+                "stp x16, x17, [sp, #-32]!",
+                ".cfi_def_cfa_offset 32",
+                "adrp x16, {choose}",
+                "add x16, x16, :lo12:{choose}",
+                "str x16, [sp, #16]",
+                "b {go_on}"
+            ],
+            next = sym $next,
+            offset = const $index * 16,
+            is_mpi = const $crate::processor::ROUTE_MPI,
+            choose = sym $choose,
+            go_on = sym $crate::processor::go_on,
+        );
     };
 }
 
-/// Defines the entry of the function that starts a region of OpenMP: notes its first and its third argument in the thread's state, and goes
-/// on to the function that the call is meant for with all arguments, however many, as they are.
+/// Defines the entry of the function that starts a region of OpenMP: it notes its first and its third argument in the thread's state, and
+/// goes on to the function that the call is meant for with all arguments as they are.
 macro_rules! launch_entry {
     ($name:literal, $launch:path, $visible:path, $place:expr, $resolve:path) => {
         #[unsafe(naked)]
@@ -228,8 +200,8 @@ macro_rules! launch_entry {
     };
 }
 
-/// The function with which a new thread begins: `begin`, a function of the thread's argument, returns the program's function and its argument in
-/// two registers, and the thread goes on there as if it had begun so.
+/// Defines the function with which a new thread starts: `begin`, a function of the thread's argument, returns the program's function and its
+/// argument in two registers, and the thread goes on there as if it had started so.
 macro_rules! begin_thread {
     ($begin:path) => {{
         #[unsafe(naked)]
@@ -256,10 +228,10 @@ macro_rules! begin_thread {
     }};
 }
 
-pub(crate) use {begin_thread, entry, fortran_entry, launch_entry, marking_entry};
+pub(crate) use {begin_thread, entry, fortran_entry, launch_entry, marking_entry, noting_entry};
 
-/// Goes on where a function says, with all registers and the stack as the program left them. The stack has on top two words, then the function, which gets the second
-/// word, the first, the return address and the program's first argument.
+/// Goes on where a function says, with all registers and the stack as the program left them. The stack has on top two words, then the
+/// function, which gets the second word, the first, the return address and the program's first argument.
 #[unsafe(naked)]
 pub unsafe extern "C" fn go_on() {
     naked_asm!(
@@ -305,8 +277,8 @@ pub unsafe extern "C" fn go_on() {
     )
 }
 
-/// Parks what is noted of a call that is being entered, for a handler makes a call meanwhile (`state/entered.rs`). An entry comes here, with what it has in x16, and
-/// goes on at x9. x10 to x13 are free there.
+/// Parks the notes of a call that is being entered, because a handler makes a call meanwhile (`state/entered.rs`). An entry jumps here with
+/// its value of x16, and goes on at x9. x10 to x13 are free there.
 #[unsafe(naked)]
 pub unsafe extern "C" fn park() {
     naked_asm!(
@@ -351,7 +323,7 @@ pub fn thread_state() -> *mut u8 {
     state
 }
 
-/// `None`: the C library's description of a thread ends at the thread pointer here, and where it begins is not known.
+/// Returns `None`: the C library's description of a thread ends at the thread pointer here, and its start is not known.
 pub fn word_of_thread(_offset: usize) -> Option<usize> {
     None
 }
@@ -365,20 +337,21 @@ pub fn counter() -> u64 {
     ticks
 }
 
-/// Begins to fetch a cache line that is read soon.
+/// Starts to fetch a cache line that is read soon.
 #[inline(always)]
 pub fn fetch_early<T>(line: *const T) {
     // SAFETY: A hint, which has no effect where there is no memory.
     unsafe { asm!("prfm pldl1keep, [{line}]", line = in(reg) line, options(nostack, readonly, preserves_flags)) };
 }
 
-/// Exchanges the value `found` for `new`, if that is there, and returns whether it was. As for any thread: there is no instruction for one core alone.
+/// Exchanges the value `found` for `new` if it is there, and returns whether it was. It is as for any thread, because there is no instruction
+/// for one core alone.
 #[inline(always)]
 pub fn exchange_on_this_core(word: &AtomicUsize, found: usize, new: usize) -> bool {
     word.compare_exchange(found, new, Acquire, Relaxed).is_ok()
 }
 
-/// Adds to a number and returns what it was, likewise.
+/// Adds to a number and returns the old value, likewise.
 #[inline(always)]
 pub fn add_on_this_core(number: &AtomicU32, more: u32) -> u32 {
     number.fetch_add(more, Relaxed)
@@ -389,14 +362,14 @@ pub fn has_steady_counter() -> bool {
     true
 }
 
-/// Returns a return address as an address of code: where it is signed, the signature is in bits that no address of a program has.
+/// Returns a return address as an address of code. Signatures are in bits that no address of a program has.
 #[inline(always)]
 pub fn code_address(word: usize) -> usize {
     const BITS: u32 = 48;
     word & ((1 << BITS) - 1)
 }
 
-/// `None`: handlers of signals return to the kernel's own.
+/// Returns `None`: signal handlers return to the kernel's own function.
 pub fn signal_return() -> Option<usize> {
     None
 }

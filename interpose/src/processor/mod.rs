@@ -1,8 +1,8 @@
-//! The code that depends on the processor: entries of wrappers, the thread pointer, the counter of time, registers for unwinding, and
-//! instructions that are special.
+//! The code that depends on the processor: entries of wrappers, the thread pointer, the counter of time, registers for unwinding, and special
+//! instructions.
 //!
-//! A processor is a file with the same items. Another one needs such a file, a line here, and `scripts/test-arm64` for it. Everything else in this library compiles for
-//! any 64-bit Linux with little-endian words, of which 8 bytes are one register.
+//! Each processor has a file with the same items. Another one needs such a file, a line here, and a counterpart of `scripts/test-arm64`.
+//! Everything else in this library compiles for any 64-bit Linux with little-endian words of 8 bytes.
 
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64", target_endian = "little")))]
 compile_error!(
@@ -25,31 +25,27 @@ compile_error!(
      (cargo build -p lb-report) runs on any 64-bit processor"
 );
 
-/// The word after the function to forward to, in the table that entries in Fortran read, if each call is meant for MPI (`forward/fortran_names.rs`).
+/// The word after the function to forward to, in the table that entries in Fortran read, if all calls are meant for MPI
+/// (`forward/fortran_names.rs`).
 pub const ROUTE_MPI: usize = 1;
 
-/// Marks a branch as one that is seldom taken: its code lies apart from that of the others, so that these take fewer cache lines.
+/// Marks a rare branch. Its code lies apart, so that the other branches take fewer cache lines.
 #[cold]
 #[inline]
 pub const fn rare_branch() {}
 
-/// A call as the entry of its wrapper notes it, at the beginning of a thread's state. After it is the number of calls that are parked
-/// there.
+/// A call as the entry of its wrapper notes it, at the beginning of a thread's state. The number of parked calls comes after it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct EnteredCall {
-    /// The return address.
     pub caller: usize,
-    /// The place of the function of Fortran to forward to; where functions share a body, which of them it is.
+    /// The place of the function of Fortran to forward to, or a note of the function if several share a body.
     pub next: usize,
-    /// The stack pointer.
     pub sp: usize,
-    /// The frame pointer.
     pub bp: usize,
 }
 
-/// Calls that handlers can have interrupted at one time while they were entered. What was noted of them lies before a thread's state.
+/// Calls that handlers can interrupt at one time while they are being entered. Their notes lie before a thread's state.
 pub const MAX_PARKED: usize = 4;
 
-/// Their bytes.
 pub const PARKED_BYTES: usize = MAX_PARKED * size_of::<EnteredCall>();

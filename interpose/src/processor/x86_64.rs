@@ -11,7 +11,7 @@ use crate::processor::{MAX_PARKED, PARKED_BYTES};
 /// The name of the counter among the kernel's clock sources.
 pub const COUNTER_NAME: &str = "tsc";
 
-/// A call pushes so many bytes: the return address. The stack pointer that an entry notes points to it.
+/// Bytes that a call pushes: the return address. The stack pointer that an entry notes points to it.
 pub const BYTES_OF_CALL: usize = 8;
 
 /// Registers by their numbers in tables for unwinding: return address, stack pointer, frame pointer.
@@ -31,14 +31,18 @@ pub const SYSTEM_CALL: [u8; 2] = [0x0f, 0x05];
 /// The vendor whose instructions such tables may have.
 pub const UNWINDING_VENDOR: gimli::Vendor = gimli::Vendor::Default;
 
-/// Kinds of relocations: a word that the loader fills with an address, and one of the table of such words (R_X86_64_64, R_X86_64_GLOB_DAT).
+/// Kinds of relocations: a word that the loader fills with an address, and one in the table of such words (R_X86_64_64,
+/// R_X86_64_GLOB_DAT).
 pub const WORD_RELOCATION: u64 = 1;
 pub const TABLE_RELOCATION: u64 = 6;
 
-/// Defines the function of this name, which the program calls: it notes the caller's address, the stack pointer and the frame pointer in the thread's state, and what
-/// further instructions note; then it goes on to the body with all arguments as they are.
+/// Defines the function of this name, which the program calls: it notes the caller's address, the stack pointer and the frame pointer in the
+/// thread's state, then goes on to the body with all arguments as they are. Further instructions come first, after the notes, and last.
 macro_rules! noting_entry {
-    ($name:literal, $section:literal, $body:path, [$($instruction:literal),*], $($operands:tt)*) => {
+    (
+        $name:expr, $section:literal, $body:path,
+        [$($first:literal),*], [$($note:literal),*], [$($last:literal),*], $($operands:tt)*
+    ) => {
         const _: () = {
             #[unsafe(naked)]
             #[unsafe(link_section = $section)]
@@ -46,6 +50,7 @@ macro_rules! noting_entry {
             unsafe extern "C-unwind" fn entry() {
                 std::arch::naked_asm!(
                     ".cfi_startproc",
+                    $($first,)*
                     "mov r11, qword ptr [rip + lbprof_thread@GOTTPOFF]",
                     "cmp qword ptr fs:[r11 + 16], 0",
                     "jne 3f",
@@ -54,13 +59,14 @@ macro_rules! noting_entry {
                     "mov rax, qword ptr [rsp]",
                     "mov qword ptr fs:[r11], rax",
                     "mov qword ptr fs:[r11 + 24], rbp",
-                    $($instruction,)*
+                    $($note,)*
                     "jmp {body}",
                     "3:",
                     "call {park}",
                     "jmp 2b",
+                    $($last,)*
                     ".cfi_endproc",
-                    // One cache line for each.
+                    // The instructions of each call lie in one cache line.
                     ".balign 64",
                     $($operands)*
                     body = sym $body,
@@ -73,82 +79,67 @@ macro_rules! noting_entry {
 
 /// Defines the entry of a function that needs no further note.
 macro_rules! entry {
-    ($name:literal, $section:literal, $body:path) => {
-        $crate::processor::noting_entry!($name, $section, $body, [],);
+    ($name:expr, $section:literal, $body:path) => {
+        $crate::processor::noting_entry!($name, $section, $body, [], [], [],);
     };
-    ($name:literal, $body:path) => {
+    ($name:expr, $body:path) => {
         entry!($name, ".text.lbprof", $body);
     };
 }
 
-/// Defines the entry of a function that shares its body with others: it also notes which of them it is, a small number.
+/// Defines the entry of a function that shares its body with others: it also notes a small number, which stands for the function.
 macro_rules! marking_entry {
     ($name:literal, $section:literal, $mark:expr, $body:path) => {
-        $crate::processor::noting_entry!($name, $section, $body, ["mov qword ptr fs:[r11 + 8], {mark}"], mark = const $mark,);
+        $crate::processor::noting_entry!(
+            $name, $section, $body, [], ["mov qword ptr fs:[r11 + 8], {mark}"], [], mark = const $mark,
+        );
     };
 }
 
-/// Defines the entry of a function of Fortran: it also notes the address of an element of a table, the function to forward to. Unless that says that all calls
-/// are MPI's, it goes on where `choose` says, with all registers as they are (`forward/fortran_names.rs`).
+/// Defines the entry of a function of Fortran: it also notes the address of an element of a table, the function to forward to. Unless that
+/// element shows that all calls are MPI's, the entry goes on where `choose` says, with all registers as they are
+/// (`forward/fortran_names.rs`).
 macro_rules! fortran_entry {
     ($name:literal, $section:literal, $index:literal, $next:path, $choose:path, $body:path) => {
-        const _: () = {
-            #[unsafe(naked)]
-            #[unsafe(link_section = $section)]
-            #[unsafe(export_name = $name)]
-            unsafe extern "C-unwind" fn entry() {
-                std::arch::naked_asm!(
-                    ".cfi_startproc",
-                    "cmp qword ptr [rip + {next} + {offset} + 8], {is_mpi}",
-                    "jne 4f",
-                    "8:",
-                    "mov r11, qword ptr [rip + lbprof_thread@GOTTPOFF]",
-                    "cmp qword ptr fs:[r11 + 16], 0",
-                    "jne 3f",
-                    "2:",
-                    "mov qword ptr fs:[r11 + 16], rsp",
-                    "mov rax, qword ptr [rsp]",
-                    "mov qword ptr fs:[r11], rax",
-                    "mov qword ptr fs:[r11 + 24], rbp",
-                    "lea rax, [rip + {next} + {offset}]",
-                    "mov qword ptr fs:[r11 + 8], rax",
-                    "xor eax, eax",
-                    "jmp {body}",
-                    "3:",
-                    "call {park}",
-                    "jmp 2b",
-                    "4:",
-                    "mov r11, qword ptr [rip + {next} + {offset} + 8]",
-                    "test r11, r11",
-                    "je 5f",
-                    "jmp r11",
-                    "5:",
-                    "lea r11, [rip + {choose}]",
-                    "push r11",
-                    ".cfi_adjust_cfa_offset 8",
-                    "lea r11, [rip + 8b]",
-                    "push r11",
-                    ".cfi_adjust_cfa_offset 8",
-                    "lea r11, [rip + {next} + {offset}]",
-                    "jmp {go_on}",
-                    ".cfi_endproc",
-                    // The instructions of each call lie in one cache line.
-                    ".balign 64",
-                    next = sym $next,
-                    offset = const $index * 16,
-                    is_mpi = const $crate::processor::ROUTE_MPI,
-                    choose = sym $choose,
-                    body = sym $body,
-                    park = sym $crate::processor::park,
-                    go_on = sym $crate::processor::go_on,
-                )
-            }
-        };
+        $crate::processor::noting_entry!(
+            $name, $section, $body,
+            [
+                "cmp qword ptr [rip + {next} + {offset} + 8], {is_mpi}",
+                "jne 4f",
+                "8:"
+            ],
+            [
+                "lea rax, [rip + {next} + {offset}]",
+                "mov qword ptr fs:[r11 + 8], rax",
+                "xor eax, eax"
+            ],
+            [
+                "4:",
+                "mov r11, qword ptr [rip + {next} + {offset} + 8]",
+                "test r11, r11",
+                "je 5f",
+                "jmp r11",
+                "5:",
+                "lea r11, [rip + {choose}]",
+                "push r11",
+                ".cfi_adjust_cfa_offset 8",
+                "lea r11, [rip + 8b]",
+                "push r11",
+                ".cfi_adjust_cfa_offset 8",
+                "lea r11, [rip + {next} + {offset}]",
+                "jmp {go_on}"
+            ],
+            next = sym $next,
+            offset = const $index * 16,
+            is_mpi = const $crate::processor::ROUTE_MPI,
+            choose = sym $choose,
+            go_on = sym $crate::processor::go_on,
+        );
     };
 }
 
-/// Defines the entry of the function that starts a region of OpenMP: notes its first and its third argument in the thread's state, and goes
-/// on to the function that the call is meant for with all arguments, however many, as they are.
+/// Defines the entry of the function that starts a region of OpenMP: it notes its first and its third argument in the thread's state, and
+/// goes on to the function that the call is meant for with all arguments as they are.
 macro_rules! launch_entry {
     ($name:literal, $launch:path, $visible:path, $place:expr, $resolve:path) => {
         #[unsafe(naked)]
@@ -193,8 +184,8 @@ macro_rules! launch_entry {
     };
 }
 
-/// The function with which a new thread begins: `begin`, a function of the thread's argument, returns the program's function and its argument in
-/// two registers, and the thread goes on there as if it had begun so.
+/// Defines the function with which a new thread starts: `begin`, a function of the thread's argument, returns the program's function and its
+/// argument in two registers, and the thread goes on there as if it had started so.
 macro_rules! begin_thread {
     ($begin:path) => {{
         #[unsafe(naked)]
@@ -218,8 +209,8 @@ macro_rules! begin_thread {
 
 pub(crate) use {begin_thread, entry, fortran_entry, launch_entry, marking_entry, noting_entry};
 
-/// Parks what is noted of a call that is being entered, for a handler makes a call meanwhile (`state/entered.rs`). An entry calls it, with what it has in r11; rax
-/// and r10 are free there.
+/// Parks the notes of a call that is being entered, because a handler makes a call meanwhile (`state/entered.rs`). An entry calls it with its
+/// value of r11; rax and r10 are free there.
 #[unsafe(naked)]
 pub unsafe extern "C" fn park() {
     naked_asm!(
@@ -248,8 +239,8 @@ pub unsafe extern "C" fn park() {
     )
 }
 
-/// Goes on where a function says, with all registers and the stack as the program left them. The stack has on top a word and the function, above the return address;
-/// the function gets r11, the word, the return address and the program's first argument.
+/// Goes on where a function says, with all registers and the stack as the program left them. The stack has on top a word and the function,
+/// above the return address. The function gets r11, the word, the return address and the program's first argument.
 #[unsafe(naked)]
 pub unsafe extern "C" fn go_on() {
     naked_asm!(
@@ -270,22 +261,7 @@ pub unsafe extern "C" fn go_on() {
         "push r10",
         "sub rsp, {room}",
         "and rsp, -64",
-        // XSAVE keeps the parts of vector registers that the processor has and the program uses; what it leaves alone in the head of its area must be 0.
-        "cmp byte ptr [rip + {has_xsave}], 0",
-        "je 2f",
-        "xor eax, eax",
-        "mov ecx, 8",
-        "3:",
-        "mov qword ptr [rsp + 504 + rcx * 8], rax",
-        "dec ecx",
-        "jne 3b",
-        "mov eax, {vectors}",
-        "xor edx, edx",
-        "xsave [rsp]",
-        "jmp 4f",
-        "2:",
-        "fxsave [rsp]",
-        "4:",
+        "call {save_vectors}",
         "mov rcx, rdi",
         "mov rdi, r11",
         "mov rsi, qword ptr [rbp + 8]",
@@ -318,6 +294,35 @@ pub unsafe extern "C" fn go_on() {
         "jmp r11",
         ".cfi_endproc",
         room = const XSAVE_BYTES,
+        save_vectors = sym save_vectors,
+        vectors = const XSAVE_VECTORS,
+        has_xsave = sym HAS_XSAVE,
+    )
+}
+
+/// Saves the vector registers at the stack pointer of [`go_on`], which is a multiple of 64. rax, rcx and rdx are free there.
+///
+/// XSAVE saves the parts that the processor has and the program uses. The rest of its area's head must be 0.
+#[unsafe(naked)]
+unsafe extern "C" fn save_vectors() {
+    naked_asm!(
+        ".cfi_startproc",
+        "cmp byte ptr [rip + {has_xsave}], 0",
+        "je 2f",
+        "xor eax, eax",
+        "mov ecx, 8",
+        "3:",
+        "mov qword ptr [rsp + 512 + rcx * 8], rax",
+        "dec ecx",
+        "jne 3b",
+        "mov eax, {vectors}",
+        "xor edx, edx",
+        "xsave [rsp + 8]",
+        "ret",
+        "2:",
+        "fxsave [rsp + 8]",
+        "ret",
+        ".cfi_endproc",
         vectors = const XSAVE_VECTORS,
         has_xsave = sym HAS_XSAVE,
     )
@@ -364,21 +369,21 @@ pub fn word_of_thread(offset: usize) -> Option<usize> {
     Some(word)
 }
 
-/// Returns the time stamp counter.
 #[inline(always)]
 pub fn counter() -> u64 {
     // SAFETY: Every x86-64 processor has the instruction, and Linux leaves it to programs unless prctl forbids it.
     unsafe { _rdtsc() }
 }
 
-/// Begins to fetch a cache line that is read soon.
+/// Starts to fetch a cache line that is read soon.
 #[inline(always)]
 pub fn fetch_early<T>(line: *const T) {
     // SAFETY: A hint, which has no effect where there is no memory.
     unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast()) };
 }
 
-/// Exchanges the value `found` for `new`, if that is there, and returns whether it was. No other thread may do so at the same time; a handler of a signal may.
+/// Exchanges the value `found` for `new` if it is there, and returns whether it was. No other thread may do so at the same time, but a
+/// signal handler may.
 #[inline(always)]
 pub fn exchange_on_this_core(word: &AtomicUsize, found: usize, new: usize) -> bool {
     let before: usize;
@@ -395,7 +400,7 @@ pub fn exchange_on_this_core(word: &AtomicUsize, found: usize, new: usize) -> bo
     before == found
 }
 
-/// Adds to a number and returns what it was. No other thread may do so at the same time; a handler of a signal may.
+/// Adds to a number and returns the old value. No other thread may do so at the same time, but a signal handler may.
 #[inline(always)]
 pub fn add_on_this_core(number: &AtomicU32, more: u32) -> u32 {
     let before: u32;
@@ -411,7 +416,6 @@ pub fn has_steady_counter() -> bool {
     __cpuid(0x8000_0000).eax >= 0x8000_0007 && __cpuid(0x8000_0007).edx & 1 << 8 != 0
 }
 
-/// Returns a return address as an address of code.
 #[inline(always)]
 pub fn code_address(word: usize) -> usize {
     word

@@ -1,30 +1,27 @@
-//! The contract between a wrapper and its verb: whose arguments a verb reads, and how.
+//! The contract between a wrapper and its verb: how a verb reads the arguments of a call.
 
 use std::marker::PhantomData;
 
 use crate::handles::{comms, datatypes};
 use crate::harmless::enter;
+use crate::mpi::abi::abi;
+use crate::mpi::fortran::{FortranPlace, is_fortran_place};
 use crate::mpi::lang::{ArgumentLanguage, ConvertedHandle};
 use crate::state::comm::CommInfo;
 use crate::state::thread::RecorderThread;
-use crate::word::Word;
+use crate::word::{Word, int_at};
 
-/// The call that a verb is about. A verb gives its methods the words that it was given, and so reads them as what they are.
+/// The call that a verb is about. Its methods read the words that the verb was given.
 ///
 /// # Safety
-/// This is the verbs' contract, kept by whoever makes a value ([`ThisCall::from_thread`]). The words that a verb is given with it are the
-/// arguments of the MPI function in whose row the verb stands, in this language, as the program passed them, and in the place of the
-/// row's names; the thread is the calling one. So a method may read what the standard says is there. Null addresses are allowed
-/// where [`ArgumentLanguage`] says so.
+/// Whoever makes a value ([`ThisCall::from_thread`]) promises: the words that a verb is given with it are the arguments of the MPI
+/// function in whose row the verb stands, in this language, as the program passed them and named as in the row; the thread is the calling
+/// one. So a method may read whatever the standard says is there, and after the call what MPI has stored there. Null addresses are
+/// allowed where a method says so.
 pub unsafe trait VerbCall: Copy {
-    /// The language of its arguments.
     type Language: ArgumentLanguage;
 
-    /// The calling thread's state.
     fn thread(self) -> *mut RecorderThread;
-
-    /// The number of the call's operation.
-    fn operation(self) -> u16;
 
     /// Reads an int, see [`ArgumentLanguage::int`].
     #[inline(always)]
@@ -33,26 +30,45 @@ pub unsafe trait VerbCall: Copy {
         unsafe { Self::Language::int(word) }
     }
 
-    /// Reads a count, see [`ArgumentLanguage::count`].
+    /// Reads a count, which is an MPI_Count in large-count variants and else an int.
     #[inline(always)]
     fn count(self, word: Word) -> u64 {
-        // SAFETY: the contract.
-        unsafe { Self::Language::count(word) }
+        if Self::Language::LARGE { self.large_count(word) } else { self.int(word).max(0) as u64 }
     }
 
-    /// An MPI_Count, whatever the variant has for other counts.
+    /// Reads an MPI_Count, also in variants whose other counts are ints.
     #[inline(always)]
     fn large_count(self, word: Word) -> u64 {
         // SAFETY: the contract. Fortran passes an address, C the value.
         let count = if Self::Language::FORTRAN { unsafe { (word as *const i64).read() } } else { word as i64 };
-        u64::try_from(count).unwrap_or(0)
+        count.max(0) as u64
     }
 
-    /// Reads a count in an array, see [`ArgumentLanguage::count_at`].
+    /// Reads element `i` of an array of counts; 0 if the array is null.
     #[inline(always)]
     fn count_at(self, array: Word, i: usize) -> u64 {
-        // SAFETY: the contract.
-        unsafe { Self::Language::count_at(array, i) }
+        if array == 0 {
+            return 0;
+        }
+        // SAFETY: the contract. Both languages pass the address of the first element.
+        unsafe {
+            if Self::Language::LARGE {
+                (array as *const i64).add(i).read().max(0) as u64
+            } else {
+                (array as *const i32).add(i).read().max(0) as u64
+            }
+        }
+    }
+
+    /// Reads an index that MPI has stored, counted from 0; negative if the array is null.
+    #[inline(always)]
+    fn index_at(self, array: Word, i: usize) -> i32 {
+        if array == 0 {
+            return -1;
+        }
+        // SAFETY: the contract. MPI_UNDEFINED is negative in all interfaces and stays so.
+        let index = unsafe { (array as *const i32).add(i).read() };
+        if Self::Language::FORTRAN { index - 1 } else { index }
     }
 
     /// Reads a handle, see [`ArgumentLanguage::handle`].
@@ -62,32 +78,42 @@ pub unsafe trait VerbCall: Copy {
         unsafe { Self::Language::handle(word, convert) }
     }
 
-    /// Reads a handle in an array, see [`ArgumentLanguage::handle_at`].
+    /// Reads a handle in an array or at an address, see [`ArgumentLanguage::handle_at`].
     #[inline(always)]
     fn handle_at(self, array: Word, i: usize, convert: ConvertedHandle) -> Word {
         // SAFETY: the contract.
         unsafe { Self::Language::handle_at(array, i, convert) }
     }
 
-    /// Returns whether the status is ignored, see [`ArgumentLanguage::status_ignored`].
+    /// Returns whether a status argument is MPI_STATUS_IGNORE.
     #[inline(always)]
     fn status_ignored(self, word: Word) -> bool {
-        // SAFETY: the contract.
-        unsafe { Self::Language::status_ignored(word, (*self.thread()).status_ignore) }
+        if Self::Language::FORTRAN {
+            return is_fortran_place(FortranPlace::StatusIgnore, word);
+        }
+        // SAFETY: the thread's own state.
+        word == unsafe { (*self.thread()).status_ignore }
     }
 
-    /// Returns whether the statuses are ignored, see [`ArgumentLanguage::statuses_ignored`].
+    /// Returns whether an array of statuses is MPI_STATUSES_IGNORE.
     #[inline(always)]
     fn statuses_ignored(self, word: Word) -> bool {
-        // SAFETY: the contract.
-        unsafe { Self::Language::statuses_ignored(word) }
+        if Self::Language::FORTRAN {
+            is_fortran_place(FortranPlace::StatusesIgnore, word)
+        } else {
+            word == abi().statuses_ignore
+        }
     }
 
-    /// Returns whether the buffer is MPI_IN_PLACE, see [`ArgumentLanguage::in_place`].
+    /// Returns whether a buffer argument is MPI_IN_PLACE.
     #[inline(always)]
     fn in_place(self, word: Word) -> bool {
-        // SAFETY: the contract.
-        unsafe { Self::Language::in_place(word) }
+        if !Self::Language::FORTRAN {
+            return word == abi().in_place;
+        }
+        // SAFETY: the address of a descriptor. Other buffers are not read, because they may be a device's memory.
+        let address = if Self::Language::DESCRIPTORS { unsafe { (word as *const usize).read() } } else { word };
+        is_fortran_place(FortranPlace::InPlace, address)
     }
 
     /// Runs `work` as [`enter::cold`] does.
@@ -96,12 +122,11 @@ pub unsafe trait VerbCall: Copy {
         unsafe { enter::cold(self.thread(), work) }
     }
 
-    /// The facts about a communicator.
     #[inline(always)]
     fn comm(self, comm: Word) -> &'static CommInfo {
         // SAFETY: the contract.
         unsafe {
-            // In C, mostly the word is the handle: then there is no need to ask which of its bits count.
+            // In C the word is mostly the handle itself. Then its unused bits need not be masked.
             if !Self::Language::FORTRAN
                 && let Some(last) = comms::last_used(self.thread(), comm)
             {
@@ -111,10 +136,10 @@ pub unsafe trait VerbCall: Copy {
         }
     }
 
-    /// The id of a communicator in the log.
+    /// Returns the id of a communicator in the log.
     #[inline(always)]
     fn comm_id(self, comm: Word) -> u32 {
-        // SAFETY: the contract. As above; its id is beside it in the thread's state.
+        // SAFETY: the contract. The last one's id lies beside its handle in the thread's state.
         unsafe {
             let thread = self.thread();
             if Self::Language::FORTRAN {
@@ -127,7 +152,7 @@ pub unsafe trait VerbCall: Copy {
         }
     }
 
-    /// Bytes of an element of a datatype.
+    /// Returns the bytes of an element of a datatype.
     #[inline(always)]
     fn size(self, datatype: Word) -> u64 {
         // SAFETY: the contract.
@@ -143,14 +168,13 @@ pub unsafe trait VerbCall: Copy {
         }
     }
 
-    /// Bytes of an element of datatype `i` of an array.
+    /// Returns the bytes of an element of datatype `i` of an array.
     #[inline(always)]
     fn size_at(self, array: Word, i: usize) -> u64 {
         // SAFETY: the contract.
         unsafe { datatypes::size(self.thread(), self.handle_at(array, i, ConvertedHandle::Datatype)) }
     }
 
-    /// Bytes of `count` elements of a datatype.
     #[inline(always)]
     fn bytes(self, count: Word, datatype: Word) -> u64 {
         self.count(count).wrapping_mul(self.size(datatype))
@@ -179,16 +203,27 @@ unsafe fn other_size<L: ArgumentLanguage>(thread: *mut RecorderThread, datatype:
     unsafe { datatypes::size(thread, L::handle(datatype, ConvertedHandle::Datatype)) }
 }
 
-/// The call under way on a thread, whose arguments are those of language `L`.
+/// Reads an int that MPI has stored (a flag, an outcount); 0 if the address is null. MPICH 5 returns MPI_SUCCESS from a call that it
+/// refused if the program's error handler came back from it.
+///
+/// # Safety
+/// `address` is null or the address of an int.
+#[inline(always)]
+pub(super) unsafe fn stored_int(address: Word) -> i32 {
+    // SAFETY: the caller's promise.
+    if address == 0 { 0 } else { unsafe { int_at(address) } }
+}
+
+/// The call under way on a thread, with arguments of language `L`.
 #[derive(Clone, Copy)]
 pub struct ThisCall<L> {
     thread: *mut RecorderThread,
-    operation: u16,
+    pub operation: u16,
     language: PhantomData<L>,
 }
 
 impl<L: ArgumentLanguage> ThisCall<L> {
-    /// The call under way on `thread`, of the operation with this number.
+    /// Describes the call under way on `thread`.
     ///
     /// # Safety
     /// The contract of [`VerbCall`].
@@ -198,17 +233,12 @@ impl<L: ArgumentLanguage> ThisCall<L> {
     }
 }
 
-// SAFETY: `of` has asked for it.
+// SAFETY: `from_thread` has asked for it.
 unsafe impl<L: ArgumentLanguage> VerbCall for ThisCall<L> {
     type Language = L;
 
     #[inline(always)]
     fn thread(self) -> *mut RecorderThread {
         self.thread
-    }
-
-    #[inline(always)]
-    fn operation(self) -> u16 {
-        self.operation
     }
 }

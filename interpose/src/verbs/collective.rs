@@ -1,8 +1,8 @@
 //! Collectives (MPI-4.1 chapters 6 and 8.8).
 //!
-//! `sent` is what this rank contributes, `received` what it is given, its own block included. Arguments that the standard calls
-//! insignificant on a rank are not looked at there, for they may be anything. With MPI_IN_PLACE a rank contributes
-//! nothing but for reductions, where the data are merely elsewhere.
+//! `sent` counts the data that this rank contributes, `received` the data that it receives, including its own block. Arguments that the
+//! standard calls insignificant on a rank are not read there, because they may be anything. With MPI_IN_PLACE a rank contributes nothing,
+//! except in reductions, where the data are merely elsewhere.
 
 use std::ops::Range;
 
@@ -12,7 +12,6 @@ use crate::recording::slot::CallArguments;
 use crate::state::comm::CommInfo;
 use crate::word::Word;
 
-/// The role of a rank in a rooted collective.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CollectiveRole {
     Root,
@@ -22,18 +21,13 @@ enum CollectiveRole {
 }
 
 #[inline(always)]
-fn on<C: VerbCall>(call: C, comm: Word) -> &'static CommInfo {
-    call.comm(comm)
-}
-
-#[inline(always)]
 fn rooted<C: VerbCall>(call: C, root: Word, comm: Word) -> (CallArguments, CollectiveRole, &'static CommInfo) {
-    let info = on(call, comm);
+    let info = call.comm(comm);
     let root = call.int(root);
     let mut facts = CallArguments::on(info.id);
     let role = if info.inter {
         if root == abi().root {
-            // A peer is a rank of the remote group, in which the root is not.
+            // A peer would be a rank of the remote group, and the root is not in it.
             CollectiveRole::Root
         } else if root == abi().proc_null {
             CollectiveRole::Outside
@@ -48,56 +42,55 @@ fn rooted<C: VerbCall>(call: C, root: Word, comm: Word) -> (CallArguments, Colle
     (facts, role, info)
 }
 
-#[inline(always)]
-fn times(bytes: u64, ranks: i64) -> u64 {
-    bytes.wrapping_mul(ranks as u64)
-}
-
-/// The data that a rank gives or takes in a collective, in a block for each rank or neighbour.
-///
-/// Read only where the standard calls the arguments significant.
+/// The data that a rank gives or takes in a collective, in a block for each rank or neighbour. Read only where the standard calls the
+/// arguments significant.
 pub trait CollectiveData: Copy {
-    /// Bytes of the blocks with these numbers.
+    /// Returns the bytes of the blocks with these numbers.
     fn bytes<C: VerbCall>(self, call: C, blocks: impl Iterator<Item = usize>) -> u64;
 }
 
-/// The blocks of `n` ranks.
 #[inline(always)]
 fn whole_range(n: i64) -> Range<usize> {
     0..n as usize
 }
 
-/// The blocks of those of `n` neighbours that are there.
+/// Returns the blocks of the present ones among `n` neighbours.
 #[inline(always)]
 fn present(n: i64, absent: u64) -> impl Iterator<Item = usize> {
     whole_range(n).filter(move |&i| i >= 64 || absent >> i & 1 == 0)
 }
 
-/// See [`block`].
 #[derive(Clone, Copy)]
 pub struct SingleBlock(Word, Word);
 
-/// See [`blocks`].
 #[derive(Clone, Copy)]
 pub struct EqualBlocks(Word, Word);
 
-/// See [`typed_blocks`].
+#[derive(Clone, Copy)]
+pub struct SharedBlock(Word, Word);
+
 #[derive(Clone, Copy)]
 pub struct TypedBlocks(Word, Word);
 
-/// A block of `count` elements, the same for each rank.
+/// Returns a block of `count` elements for each rank.
 #[inline(always)]
 pub fn block<C: VerbCall>(_: C, count: Word, datatype: Word) -> SingleBlock {
     SingleBlock(count, datatype)
 }
 
-/// Blocks of `counts` elements, one for each rank, all of one datatype.
+/// Returns one block of `count` elements, which all ranks receive.
+#[inline(always)]
+pub fn shared_block<C: VerbCall>(_: C, count: Word, datatype: Word) -> SharedBlock {
+    SharedBlock(count, datatype)
+}
+
+/// Returns blocks of `counts` elements, one for each rank, all with one datatype.
 #[inline(always)]
 pub fn blocks<C: VerbCall>(_: C, counts: Word, datatype: Word) -> EqualBlocks {
     EqualBlocks(counts, datatype)
 }
 
-/// Blocks of `counts` elements, one for each rank, each with its own datatype.
+/// Returns blocks of `counts` elements, one for each rank, each with its own datatype.
 #[inline(always)]
 pub fn typed_blocks<C: VerbCall>(_: C, counts: Word, datatypes: Word) -> TypedBlocks {
     TypedBlocks(counts, datatypes)
@@ -110,6 +103,13 @@ impl CollectiveData for SingleBlock {
     }
 }
 
+impl CollectiveData for SharedBlock {
+    #[inline(always)]
+    fn bytes<C: VerbCall>(self, call: C, _: impl Iterator<Item = usize>) -> u64 {
+        call.bytes(self.0, self.1)
+    }
+}
+
 impl CollectiveData for EqualBlocks {
     fn bytes<C: VerbCall>(self, call: C, blocks: impl Iterator<Item = usize>) -> u64 {
         let elements = blocks.fold(0u64, |sum, i| sum.wrapping_add(call.count_at(self.0, i)));
@@ -119,7 +119,7 @@ impl CollectiveData for EqualBlocks {
 
 impl CollectiveData for TypedBlocks {
     fn bytes<C: VerbCall>(self, call: C, blocks: impl Iterator<Item = usize>) -> u64 {
-        // Where the count is 0 the datatype is not asked.
+        // MPI is not asked about the datatype of an empty block.
         blocks.fold(0u64, |sum, i| match call.count_at(self.0, i) {
             0 => sum,
             count => sum.wrapping_add(count.wrapping_mul(call.size_at(self.1, i))),
@@ -127,13 +127,13 @@ impl CollectiveData for TypedBlocks {
     }
 }
 
-/// A barrier.
+/// Records a barrier, or another call on a communicator that can block.
 #[inline(always)]
-pub fn synchronise_comm<C: VerbCall>(call: C, comm: Word) -> VerbEvent<()> {
+pub fn act_on_comm<C: VerbCall>(call: C, comm: Word) -> VerbEvent<()> {
     complete_event(CallArguments::on(call.comm_id(comm)))
 }
 
-/// A broadcast: the root sends, the others receive.
+/// Records a broadcast: the root sends, the others receive.
 #[inline(always)]
 pub fn broadcast<C: VerbCall>(call: C, count: Word, datatype: Word, root: Word, comm: Word) -> VerbEvent<()> {
     let (mut facts, role, _) = rooted(call, root, comm);
@@ -145,7 +145,6 @@ pub fn broadcast<C: VerbCall>(call: C, count: Word, datatype: Word, root: Word, 
     complete_event(facts)
 }
 
-/// A reduction to a root.
 #[inline(always)]
 pub fn reduce<C: VerbCall>(call: C, count: Word, datatype: Word, root: Word, comm: Word) -> VerbEvent<()> {
     let (mut facts, role, info) = rooted(call, root, comm);
@@ -161,29 +160,25 @@ pub fn reduce<C: VerbCall>(call: C, count: Word, datatype: Word, root: Word, com
     complete_event(facts)
 }
 
-/// A reduction whose result all, or each in turn, are given.
+/// Records a reduction whose result all ranks receive, or a scan.
 #[inline(always)]
 pub fn all_reduce<C: VerbCall>(call: C, count: Word, datatype: Word, comm: Word) -> VerbEvent<()> {
-    let mut facts = CallArguments::on(call.comm_id(comm));
-    facts.sent = call.bytes(count, datatype);
-    facts.received = facts.sent;
-    complete_event(facts)
+    let (id, bytes) = (call.comm_id(comm), call.bytes(count, datatype));
+    complete_event(CallArguments { sent: bytes, received: bytes, ..CallArguments::on(id) })
 }
 
-/// A reduction whose result is scattered in equal blocks.
+/// Records a reduction whose result is scattered in equal blocks.
 #[inline(always)]
 pub fn all_reduce_blocks<C: VerbCall>(call: C, recvcount: Word, datatype: Word, comm: Word) -> VerbEvent<()> {
-    let info = on(call, comm);
-    let mut facts = CallArguments::on(info.id);
-    facts.received = call.bytes(recvcount, datatype);
-    facts.sent = times(facts.received, info.size);
-    complete_event(facts)
+    let info = call.comm(comm);
+    let received = call.bytes(recvcount, datatype);
+    let sent = received.wrapping_mul(info.size as u64);
+    complete_event(CallArguments { sent, received, ..CallArguments::on(info.id) })
 }
 
-/// A reduction whose result is scattered.
 #[inline(always)]
 pub fn reduce_scatter<C: VerbCall>(call: C, recvcounts: Word, datatype: Word, comm: Word) -> VerbEvent<()> {
-    let info = on(call, comm);
+    let info = call.comm(comm);
     let mut facts = CallArguments::on(info.id);
     facts.sent = EqualBlocks(recvcounts, datatype).bytes(call, whole_range(info.size));
     if info.rank >= 0 {
@@ -193,7 +188,25 @@ pub fn reduce_scatter<C: VerbCall>(call: C, recvcounts: Word, datatype: Word, co
     complete_event(facts)
 }
 
-/// A gather to a root.
+/// Returns the facts of a rooted collective, the bytes of all ranks' blocks at the root, and the bytes of this rank's own block. The last are
+/// 0 if `buffer` is MPI_IN_PLACE at the root.
+#[inline(always)]
+fn rooted_bytes<C: VerbCall>(
+    call: C,
+    buffer: Word,
+    at_root: impl CollectiveData,
+    own: impl CollectiveData,
+    root: Word,
+    comm: Word,
+) -> (CallArguments, u64, u64) {
+    let (facts, role, info) = rooted(call, root, comm);
+    let is_root = role == CollectiveRole::Root;
+    let gives = role == CollectiveRole::Other || is_root && !info.inter && !call.in_place(buffer);
+    let all = if is_root { at_root.bytes(call, whole_range(info.others)) } else { 0 };
+    let own = if gives { own.bytes(call, whole_range(1)) } else { 0 };
+    (facts, all, own)
+}
+
 #[inline(always)]
 pub fn gather<C: VerbCall>(
     call: C,
@@ -203,17 +216,10 @@ pub fn gather<C: VerbCall>(
     root: Word,
     comm: Word,
 ) -> VerbEvent<()> {
-    let (mut facts, role, info) = rooted(call, root, comm);
-    if role == CollectiveRole::Root {
-        facts.received = taken.bytes(call, whole_range(info.others));
-    }
-    if role == CollectiveRole::Other || role == CollectiveRole::Root && !info.inter && !call.in_place(sendbuf) {
-        facts.sent = given.bytes(call, whole_range(1));
-    }
-    complete_event(facts)
+    let (facts, all, own) = rooted_bytes(call, sendbuf, taken, given, root, comm);
+    complete_event(CallArguments { sent: own, received: all, ..facts })
 }
 
-/// A scatter from a root.
 #[inline(always)]
 pub fn scatter<C: VerbCall>(
     call: C,
@@ -223,35 +229,11 @@ pub fn scatter<C: VerbCall>(
     root: Word,
     comm: Word,
 ) -> VerbEvent<()> {
-    let (mut facts, role, info) = rooted(call, root, comm);
-    if role == CollectiveRole::Root {
-        facts.sent = given.bytes(call, whole_range(info.others));
-    }
-    if role == CollectiveRole::Other || role == CollectiveRole::Root && !info.inter && !call.in_place(recvbuf) {
-        facts.received = taken.bytes(call, whole_range(1));
-    }
-    complete_event(facts)
+    let (facts, all, own) = rooted_bytes(call, recvbuf, given, taken, root, comm);
+    complete_event(CallArguments { sent: all, received: own, ..facts })
 }
 
-/// A gather whose result all are given.
-#[inline(always)]
-pub fn all_gather<C: VerbCall>(
-    call: C,
-    sendbuf: Word,
-    given: impl CollectiveData,
-    taken: impl CollectiveData,
-    comm: Word,
-) -> VerbEvent<()> {
-    let info = on(call, comm);
-    let mut facts = CallArguments::on(info.id);
-    facts.received = taken.bytes(call, whole_range(info.others));
-    if !call.in_place(sendbuf) {
-        facts.sent = given.bytes(call, whole_range(1));
-    }
-    complete_event(facts)
-}
-
-/// A total exchange.
+/// Records a total exchange, or a gather whose result all ranks receive.
 #[inline(always)]
 pub fn all_to_all<C: VerbCall>(
     call: C,
@@ -260,31 +242,13 @@ pub fn all_to_all<C: VerbCall>(
     taken: impl CollectiveData,
     comm: Word,
 ) -> VerbEvent<()> {
-    let info = on(call, comm);
-    let mut facts = CallArguments::on(info.id);
-    facts.received = taken.bytes(call, whole_range(info.others));
-    if !call.in_place(sendbuf) {
-        facts.sent = given.bytes(call, whole_range(info.others));
-    }
-    complete_event(facts)
+    let info = call.comm(comm);
+    let received = taken.bytes(call, whole_range(info.others));
+    let sent = if call.in_place(sendbuf) { 0 } else { given.bytes(call, whole_range(info.others)) };
+    complete_event(CallArguments { sent, received, ..CallArguments::on(info.id) })
 }
 
-/// A gather among neighbours: each is given the same block.
-#[inline(always)]
-pub fn neighbor_all_gather<C: VerbCall>(
-    call: C,
-    given: impl CollectiveData,
-    taken: impl CollectiveData,
-    comm: Word,
-) -> VerbEvent<()> {
-    let info = on(call, comm);
-    let mut facts = CallArguments::on(info.id);
-    facts.sent = given.bytes(call, whole_range(1));
-    facts.received = taken.bytes(call, present(info.sources, info.absent));
-    complete_event(facts)
-}
-
-/// An exchange among neighbours: each is given its own block.
+/// Records an exchange or a gather among neighbours.
 #[inline(always)]
 pub fn neighbor_all_to_all<C: VerbCall>(
     call: C,
@@ -292,9 +256,8 @@ pub fn neighbor_all_to_all<C: VerbCall>(
     taken: impl CollectiveData,
     comm: Word,
 ) -> VerbEvent<()> {
-    let info = on(call, comm);
-    let mut facts = CallArguments::on(info.id);
-    facts.sent = given.bytes(call, present(info.destinations, info.absent));
-    facts.received = taken.bytes(call, present(info.sources, info.absent));
-    complete_event(facts)
+    let info = call.comm(comm);
+    let sent = given.bytes(call, present(info.destinations, info.absent));
+    let received = taken.bytes(call, present(info.sources, info.absent));
+    complete_event(CallArguments { sent, received, ..CallArguments::on(info.id) })
 }

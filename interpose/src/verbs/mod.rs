@@ -1,8 +1,8 @@
 //! The verbs of calls.table, one function each: they read the arguments of a call.
 //!
-//! A verb reads the arguments before the call and gives an [`VerbEvent`]: the facts for the record, and what is left to do
-//! after the call. It may replace an argument that it takes by `&mut` (a status that the program ignores). How it may read
-//! them is the contract of [`VerbCall`]: its first argument, which stands for the call under way.
+//! A verb reads the arguments before the call and returns a [`VerbEvent`]: the facts for the record, and the work that remains after the
+//! call. It may replace an argument that it takes by `&mut` (a status that the program ignores). Its first argument stands for the call
+//! under way. The contract of [`VerbCall`] says how a verb may read the others.
 
 mod call;
 mod collective;
@@ -28,30 +28,27 @@ pub use polls::{is_unmeasured, measure};
 pub use probes::*;
 pub use window_spins::fold_repetition;
 
+use crate::handles::objects::{ObjectIds, ObjectTable};
 use crate::handles::requests::{self, OpenRequest};
 use crate::mpi::lang::{ArgumentLanguage, ConvertedHandle};
 use crate::mpi::predefined;
 use crate::processor::rare_branch;
 use crate::recording::slot::CallArguments;
-use crate::state::thread::RecorderThread;
 use crate::word::Word;
 
-/// A call's facts, and what is left to do when it has returned.
+/// A call's facts, and the work that remains when it has returned.
 #[derive(Clone, Copy)]
 pub struct VerbEvent<A: AfterCall> {
-    /// For the record.
     pub facts: CallArguments,
-    /// For afterwards.
     pub after: A,
 }
 
 /// The remaining work after a call.
 pub trait AfterCall: Copy {
-    /// Bits for [`OpenRequest::kind`] if the operation's completion is a request's.
+    /// Bits for [`OpenRequest::kind`] if the operation completes by a request.
     const KIND: u64 = 0;
 
-    /// Returns whether a call that has succeeded has found nothing, so that [`AfterCall::after`] passes its slot on as that of an
-    /// unsuccessful poll.
+    /// Returns whether a successful call has found nothing, so that [`AfterCall::after`] passes its slot on as an unsuccessful poll.
     ///
     /// # Safety
     /// As of [`AfterCall::after`].
@@ -60,86 +57,72 @@ pub trait AfterCall: Copy {
         false
     }
 
-    /// Completes the record at `slot`; `ok`: the call succeeded.
+    /// Completes the record at `slot`. `ok` is true if the call succeeded.
     ///
     /// # Safety
-    /// The call has just returned on `thread`, the calling one, and `slot` is its record's. The addresses that the event has kept are the
-    /// call's arguments still.
-    unsafe fn after(self, thread: *mut RecorderThread, slot: *mut Record, ok: bool);
-}
-
-impl AfterCall for () {
+    /// `call` has just returned, and `slot` is the slot of its record. The addresses that the event has kept are still the call's
+    /// arguments.
     #[inline(always)]
-    unsafe fn after(self, _: *mut RecorderThread, _: *mut Record, _: bool) {}
+    #[expect(unused_variables, reason = "nothing remains unless a type says so")]
+    unsafe fn after<C: VerbCall>(self, call: C, slot: *mut Record, ok: bool) {}
 }
 
-/// An event that is complete before the call.
+impl AfterCall for () {}
+
+/// Makes an event that is complete before the call.
 #[inline(always)]
 fn complete_event(facts: CallArguments) -> VerbEvent<()> {
     VerbEvent { facts, after: () }
 }
 
-/// An event whose request, when it completes, has `KIND`; nothing is to be done when a blocking call of it returns.
+/// An event whose request, when it completes, has `KIND`. Nothing remains to be done when a blocking call returns.
 #[derive(Clone, Copy)]
 pub struct PostedOperation<const KIND: u64>;
 
 impl<const KIND: u64> AfterCall for PostedOperation<KIND> {
     const KIND: u64 = KIND;
-    #[inline(always)]
-    unsafe fn after(self, _: *mut RecorderThread, _: *mut Record, _: bool) {}
 }
 
-/// Remembers the request that the call returned.
 #[derive(Clone, Copy)]
-pub struct RequestStart<L, const PREPARED: bool> {
+pub struct RequestStart {
     request: Word,
     kind: u64,
-    language: std::marker::PhantomData<L>,
 }
 
-/// A nonblocking operation: what it does, and the request that it returns.
+/// Starts a nonblocking operation, which returns a request.
 #[inline(always)]
-pub fn start_request<C: VerbCall, A: AfterCall>(
-    _: C,
-    request: Word,
-    inner: VerbEvent<A>,
-) -> VerbEvent<RequestStart<C::Language, false>> {
-    VerbEvent { facts: inner.facts, after: RequestStart { request, kind: A::KIND, language: std::marker::PhantomData } }
+pub fn start_request<C: VerbCall, A: AfterCall>(_: C, request: Word, inner: VerbEvent<A>) -> VerbEvent<RequestStart> {
+    VerbEvent { facts: inner.facts, after: RequestStart { request, kind: A::KIND } }
 }
 
-/// A persistent operation is made; [`start`] starts it.
+/// Prepares a persistent operation, which [`start`] starts.
 #[inline(always)]
-pub fn prepare_request<C: VerbCall, A: AfterCall>(
-    _: C,
-    request: Word,
-    inner: VerbEvent<A>,
-) -> VerbEvent<RequestStart<C::Language, true>> {
-    VerbEvent { facts: inner.facts, after: RequestStart { request, kind: A::KIND, language: std::marker::PhantomData } }
+pub fn prepare_request<C: VerbCall, A: AfterCall>(_: C, request: Word, inner: VerbEvent<A>) -> VerbEvent<RequestStart> {
+    VerbEvent { facts: inner.facts, after: RequestStart { request, kind: A::KIND | requests::PERSISTENT } }
 }
 
-impl<L: ArgumentLanguage, const PREPARED: bool> AfterCall for RequestStart<L, PREPARED> {
+impl AfterCall for RequestStart {
     #[inline(always)]
-    unsafe fn after(self, _: *mut RecorderThread, slot: *mut Record, ok: bool) {
+    unsafe fn after<C: VerbCall>(self, _: C, slot: *mut Record, ok: bool) {
         if !ok {
             rare_branch();
             return;
         }
-        let kind = if PREPARED { self.kind | requests::PERSISTENT } else { self.kind };
         // SAFETY: the call stored the request; the slot is this call's.
         unsafe {
-            remember::<L>(slot, self.request, kind);
-            if PREPARED && (*slot).request != NONE {
+            remember::<C::Language>(slot, self.request, self.kind);
+            if self.kind & requests::PERSISTENT != 0 && (*slot).request != NONE {
                 (*slot).flags |= CallFlags::PERSISTENT;
             }
         }
     }
 }
 
-/// Remembers the request that a call has stored at an address, under a new id. `kind` has the bits of [`OpenRequest::kind`] that the record does not show. One function
-/// for all calls that start something, since they are made in turn.
+/// Remembers the request that a call has stored at an address, under a new id. `kind` has the bits of [`OpenRequest::kind`] that the
+/// record does not show. One function serves all calls that start something, because programs make them in turn.
 ///
 /// # Safety
-/// `slot` is that of the call that has just returned.
+/// `slot` is the slot of the call that has just returned.
 #[unsafe(link_section = ".text.hot.lbprof_c.in_turn")]
 #[inline(never)]
 unsafe fn remember<L: ArgumentLanguage>(slot: *mut Record, request: Word, kind: u64) {
@@ -155,15 +138,15 @@ unsafe fn remember<L: ArgumentLanguage>(slot: *mut Record, request: Word, kind: 
             // Complete already: its wait, if there is one, returns at once.
             return;
         }
-        let concurrency = requests::concurrency();
-        (*slot).request = requests::next_id(concurrency);
-        if !requests::insert_at_home(handle, || opened_by(slot, kind), concurrency) {
+        let is_concurrent = requests::is_concurrent();
+        (*slot).request = requests::next_id(is_concurrent);
+        if !requests::insert_at_home(handle, || opened_by(slot, kind), is_concurrent) {
             remember_elsewhere(slot, handle, kind);
         }
     }
 }
 
-/// Remembers a request whose place is taken, with its record made anew, so that [`remember`] needs few registers.
+/// Remembers a request whose place is taken. Makes its description anew, so that [`remember`] needs few registers.
 ///
 /// # Safety
 /// As [`remember`].
@@ -191,4 +174,32 @@ unsafe fn opened_by(slot: *mut Record, kind: u64) -> OpenRequest {
         received: record.received,
         kind: kind | requests::kind_of(record.flags),
     }
+}
+
+/// Returns the facts of a call that takes an open request or matched message. `is_nothing` is true if the handle is known to stand for
+/// nothing.
+fn request_arguments(open: Option<OpenRequest>, is_nothing: bool) -> CallArguments {
+    let mut facts = CallArguments::empty();
+    match open {
+        Some(open) => (facts.comm, facts.peer, facts.tag) = (open.comm, open.peer, open.tag),
+        None if is_nothing => facts.flags |= CallFlags::NOTHING.0,
+        None => facts.flags |= CallFlags::UNKNOWN_REQUEST.0,
+    }
+    facts
+}
+
+fn object_arguments(object: ObjectIds) -> CallArguments {
+    let mut facts = CallArguments::on(object.comm);
+    if object.id != NONE {
+        facts.tag = object.id as i32;
+    }
+    facts
+}
+
+/// Frees a window or file whose handle is at an address.
+fn free_object<C: VerbCall>(call: C, table: &ObjectTable, handle: Word, convert: ConvertedHandle) -> VerbEvent<()> {
+    let handle = call.handle_at(handle, 0, convert);
+    let object = table.find(handle);
+    call.cold(|| table.forget(handle));
+    complete_event(object_arguments(object))
 }

@@ -1,33 +1,27 @@
 //! Verbs of one-sided communication (MPI-4.1 chapter 12). `tag` holds the window's id.
 
-use lbprof_collector::record::{CallFlags, NONE, Record};
+use lbprof_collector::record::{CallFlags, Record};
 
-use super::{AfterCall, VerbCall, VerbEvent, complete_event};
+use super::io::ObjectCreation;
+use super::polls::FlagTest;
+use super::{AfterCall, VerbCall, VerbEvent, complete_event, free_object, object_arguments};
 use crate::handles::groups;
 use crate::handles::objects::WINDOWS;
-use crate::harmless::enter;
-use crate::mpi::abi;
-use crate::mpi::lang::{ArgumentLanguage, ConvertedHandle};
-use crate::mpi::predefined::{NullHandle, is_null};
+use crate::mpi::abi::abi;
+use crate::mpi::lang::ConvertedHandle;
+use crate::mpi::predefined::{PredefinedHandle, is_predefined};
 use crate::recording::slot::CallArguments;
-use crate::state::thread::RecorderThread;
-use crate::word::{Word, int_at};
+use crate::word::Word;
 
-/// Facts of a call on a window.
 #[inline(always)]
-fn on<C: VerbCall>(call: C, win: Word) -> CallArguments {
-    let window = WINDOWS.find(call.handle(win, ConvertedHandle::Win));
-    let mut facts = CallArguments::on(window.comm);
-    if window.id != NONE {
-        facts.tag = window.id as i32;
-    }
-    facts
+fn window_arguments<C: VerbCall>(call: C, win: Word) -> CallArguments {
+    object_arguments(WINDOWS.find(call.handle(win, ConvertedHandle::Win)))
 }
 
-/// Facts of a call on a window that moves data to or from a target; nothing where that is MPI_PROC_NULL.
+/// Returns the facts of a call that moves data to or from a target, which may be MPI_PROC_NULL.
 #[inline(always)]
 fn target_arguments<C: VerbCall>(call: C, target_rank: Word, win: Word) -> CallArguments {
-    let mut facts = on(call, win);
+    let mut facts = window_arguments(call, win);
     facts.peer = call.int(target_rank);
     if facts.peer < 0 {
         facts.flags |= CallFlags::NOTHING.0;
@@ -35,7 +29,7 @@ fn target_arguments<C: VerbCall>(call: C, target_rank: Word, win: Word) -> CallA
     facts
 }
 
-/// Data go to a target.
+/// Records data sent to a target.
 #[inline(always)]
 pub fn put<C: VerbCall>(call: C, target_rank: Word, win: Word, count: Word, datatype: Word) -> VerbEvent<()> {
     let mut facts = target_arguments(call, target_rank, win);
@@ -45,7 +39,7 @@ pub fn put<C: VerbCall>(call: C, target_rank: Word, win: Word, count: Word, data
     complete_event(facts)
 }
 
-/// Data come from a target.
+/// Records data fetched from a target.
 #[inline(always)]
 pub fn get<C: VerbCall>(call: C, target_rank: Word, win: Word, count: Word, datatype: Word) -> VerbEvent<()> {
     let mut facts = target_arguments(call, target_rank, win);
@@ -55,7 +49,7 @@ pub fn get<C: VerbCall>(call: C, target_rank: Word, win: Word, count: Word, data
     complete_event(facts)
 }
 
-/// Data come from a target; others go there, unless the operation is MPI_NO_OP.
+/// Records data fetched from a target, and data sent there unless the operation is MPI_NO_OP.
 #[inline(always)]
 pub fn fetch<C: VerbCall>(
     call: C,
@@ -66,23 +60,22 @@ pub fn fetch<C: VerbCall>(
     op: Word,
 ) -> VerbEvent<()> {
     let mut event = get(call, target_rank, win, count, datatype);
-    if !is_null(NullHandle::Op, call.handle(op, ConvertedHandle::Op)) {
+    if !is_predefined(PredefinedHandle::NoOp, call.handle(op, ConvertedHandle::Op)) {
         event.facts.sent = event.facts.received;
     }
     event
 }
 
-/// Records a fetch of one element.
 #[inline(always)]
 pub fn fetch_one<C: VerbCall>(call: C, target_rank: Word, win: Word, datatype: Word, op: Word) -> VerbEvent<()> {
     let mut event = swap(call, target_rank, win, datatype);
-    if is_null(NullHandle::Op, call.handle(op, ConvertedHandle::Op)) {
+    if is_predefined(PredefinedHandle::NoOp, call.handle(op, ConvertedHandle::Op)) {
         event.facts.sent = 0;
     }
     event
 }
 
-/// Records a compare-and-swap: an element goes to a target, another comes back.
+/// Records a compare-and-swap, which sends an element to a target and fetches another.
 #[inline(always)]
 pub fn swap<C: VerbCall>(call: C, target_rank: Word, win: Word, datatype: Word) -> VerbEvent<()> {
     let mut facts = target_arguments(call, target_rank, win);
@@ -93,128 +86,67 @@ pub fn swap<C: VerbCall>(call: C, target_rank: Word, win: Word, datatype: Word) 
     complete_event(facts)
 }
 
-/// A call in which the ranks of the window synchronise.
+/// Records synchronisation of the window's ranks, with all ranks, or with the ranks of the epoch.
 #[inline(always)]
-pub fn synchronise_window<C: VerbCall>(call: C, win: Word) -> VerbEvent<()> {
-    complete_event(on(call, win))
+pub fn act_on_window<C: VerbCall>(call: C, win: Word) -> VerbEvent<()> {
+    complete_event(window_arguments(call, win))
 }
 
-/// Synchronisation with one target.
 #[inline(always)]
 pub fn address_rank<C: VerbCall>(call: C, rank: Word, win: Word) -> VerbEvent<()> {
-    let mut facts = on(call, win);
+    let mut facts = window_arguments(call, win);
     facts.peer = call.int(rank);
     complete_event(facts)
 }
 
-/// A lock at one target.
 #[inline(always)]
 pub fn lock_window<C: VerbCall>(call: C, lock_type: Word, rank: Word, win: Word) -> VerbEvent<()> {
     let mut event = address_rank(call, rank, win);
-    if call.int(lock_type) == abi::lock_exclusive() {
+    if call.int(lock_type) == abi().lock_exclusive {
         event.facts.flags |= CallFlags::EXCLUSIVE.0;
     }
     event
 }
 
-/// Synchronisation with a group, which is asked once the call has succeeded: then its handle is good.
+/// Synchronisation with a group, which MPI is asked about once the call has succeeded: then its handle is good.
 #[derive(Clone, Copy)]
 pub struct AddressesGroup {
     group: Word,
 }
 
-/// See [`AddressesGroup`].
 #[inline(always)]
 pub fn address_group<C: VerbCall>(call: C, group: Word, win: Word) -> VerbEvent<AddressesGroup> {
-    VerbEvent { facts: on(call, win), after: AddressesGroup { group: call.handle(group, ConvertedHandle::Group) } }
+    let group = call.handle(group, ConvertedHandle::Group);
+    VerbEvent { facts: window_arguments(call, win), after: AddressesGroup { group } }
 }
 
 impl AfterCall for AddressesGroup {
     #[inline]
-    unsafe fn after(self, thread: *mut RecorderThread, slot: *mut Record, ok: bool) {
+    unsafe fn after<C: VerbCall>(self, call: C, slot: *mut Record, ok: bool) {
         // SAFETY: a call with the group has succeeded, so its handle is valid.
         unsafe {
-            if ok && let Some(id) = enter::cold(thread, || groups::id(self.group)) {
+            if ok && let Some(id) = call.cold(|| groups::id(self.group)) {
                 (*slot).count = id + 1;
             }
         }
     }
 }
 
-/// Synchronisation with all ranks, or those of the epoch.
+/// Records a test whether an exposure epoch is over.
 #[inline(always)]
-pub fn address_all<C: VerbCall>(call: C, win: Word) -> VerbEvent<()> {
-    complete_event(on(call, win))
+pub fn test_window<C: VerbCall>(call: C, win: Word, flag: Word) -> VerbEvent<FlagTest> {
+    VerbEvent { facts: window_arguments(call, win), after: FlagTest { out: flag } }
 }
 
-/// A test whether an exposure epoch is over.
-#[derive(Clone, Copy)]
-pub struct TestsOn {
-    flag: Word,
-}
-
-/// See [`TestsOn`].
 #[inline(always)]
-pub fn test_window<C: VerbCall>(call: C, win: Word, flag: Word) -> VerbEvent<TestsOn> {
-    VerbEvent { facts: on(call, win), after: TestsOn { flag } }
-}
-
-impl AfterCall for TestsOn {
-    #[inline]
-    unsafe fn is_empty(self) -> bool {
-        // SAFETY: a successful call has filled the flag.
-        unsafe { int_at(self.flag) == 0 }
-    }
-
-    #[inline]
-    unsafe fn after(self, thread: *mut RecorderThread, slot: *mut Record, ok: bool) {
-        // SAFETY: the flag is filled by a successful call.
-        unsafe {
-            if ok && int_at(self.flag) == 0 {
-                super::polls::found_nothing(thread, slot);
-            }
-        }
+pub fn create_window<C: VerbCall>(call: C, comm: Word, win: Word) -> VerbEvent<ObjectCreation> {
+    VerbEvent {
+        facts: CallArguments::on(call.comm(comm).id),
+        after: ObjectCreation { table: &WINDOWS, convert: ConvertedHandle::Win, handle: win, name: 0 },
     }
 }
 
-/// A new window.
-#[derive(Clone, Copy)]
-pub struct CreatesWindow<L> {
-    win: Word,
-    language: std::marker::PhantomData<L>,
-}
-
-/// See [`CreatesWindow`].
-#[inline(always)]
-pub fn create_window<C: VerbCall>(call: C, comm: Word, win: Word) -> VerbEvent<CreatesWindow<C::Language>> {
-    let comm = call.comm(comm);
-    VerbEvent { facts: CallArguments::on(comm.id), after: CreatesWindow { win, language: std::marker::PhantomData } }
-}
-
-impl<L: ArgumentLanguage> AfterCall for CreatesWindow<L> {
-    unsafe fn after(self, thread: *mut RecorderThread, slot: *mut Record, ok: bool) {
-        // SAFETY: a successful call stored the handle.
-        unsafe {
-            if ok {
-                let handle = L::handle_at(self.win, 0, ConvertedHandle::Win);
-                let comm = (*slot).comm;
-                if let Some(window) = enter::cold(thread, || Some(WINDOWS.created(handle, comm, String::new()))) {
-                    (*slot).tag = window.id as i32;
-                }
-            }
-        }
-    }
-}
-
-/// A window is freed.
 #[inline(always)]
 pub fn free_window<C: VerbCall>(call: C, win: Word) -> VerbEvent<()> {
-    let handle = call.handle_at(win, 0, ConvertedHandle::Win);
-    let window = WINDOWS.find(handle);
-    call.cold(|| WINDOWS.forget(handle));
-    let mut facts = CallArguments::on(window.comm);
-    if window.id != NONE {
-        facts.tag = window.id as i32;
-    }
-    complete_event(facts)
+    free_object(call, &WINDOWS, win, ConvertedHandle::Win)
 }

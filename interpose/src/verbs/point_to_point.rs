@@ -14,7 +14,7 @@ use crate::recording::slot::CallArguments;
 use crate::state::thread::{RecorderThread, tables};
 use crate::word::Word;
 
-/// Facts of a message to or from `peer`.
+/// Returns the facts of a message to or from `peer`.
 #[inline(always)]
 fn message<C: VerbCall>(call: C, peer: Word, tag: Word, comm: Word) -> CallArguments {
     let mut facts = CallArguments::on(call.comm_id(comm));
@@ -23,24 +23,21 @@ fn message<C: VerbCall>(call: C, peer: Word, tag: Word, comm: Word) -> CallArgum
     facts
 }
 
-/// Facts of a message from `source`, with the wildcards marked.
+/// Returns the facts of a message from `source`, with wildcards marked.
 #[inline(always)]
 fn incoming<C: VerbCall>(call: C, source: Word, tag: Word, comm: Word) -> CallArguments {
-    marked(message(call, source, tag, comm))
+    mark_wildcards(message(call, source, tag, comm))
 }
 
-/// Facts of a message from its peer, with the wildcards marked.
+/// Marks the wildcards among the facts of a message from their peer.
 #[inline(always)]
-fn marked(mut facts: CallArguments) -> CallArguments {
+fn mark_wildcards(mut facts: CallArguments) -> CallArguments {
     if facts.peer < 0 {
         rare_branch();
-        if facts.peer == abi().any_source {
-            facts.flags |= CallFlags::ANY_SOURCE.0;
-        } else {
-            facts.flags |= CallFlags::NOTHING.0;
-        }
+        let flag = if facts.peer == abi().any_source { CallFlags::ANY_SOURCE } else { CallFlags::NOTHING };
+        facts.flags |= flag.0;
     }
-    // No tag is negative.
+    // Tags are not negative.
     if facts.tag < 0 {
         rare_branch();
         if facts.tag == abi().any_tag {
@@ -50,11 +47,11 @@ fn marked(mut facts: CallArguments) -> CallArguments {
     facts
 }
 
-/// A send, blocking or not.
+/// Records a send, blocking or not.
 #[inline(always)]
 pub fn send<C: VerbCall>(call: C, dest: Word, tag: Word, comm: Word, count: Word, datatype: Word) -> VerbEvent<()> {
     let mut facts = message(call, dest, tag, comm);
-    // No rank is negative: MPI_PROC_NULL, to which nothing is sent.
+    // Ranks are not negative: this is MPI_PROC_NULL.
     if facts.peer < 0 {
         rare_branch();
         facts.flags |= CallFlags::NOTHING.0;
@@ -64,7 +61,7 @@ pub fn send<C: VerbCall>(call: C, dest: Word, tag: Word, comm: Word, count: Word
     complete_event(facts)
 }
 
-/// A partitioned send is made (MPI-4.1 §4.2): `partitions` × `count` elements.
+/// Prepares a partitioned send of `partitions` × `count` elements (MPI-4.1 §4.2).
 #[inline(always)]
 pub fn send_partitioned<C: VerbCall>(
     call: C,
@@ -86,30 +83,18 @@ pub fn send_partitioned<C: VerbCall>(
     complete_event(facts)
 }
 
-/// The receiving side of [`send_partitioned`].
-#[inline(always)]
-pub fn receive_partitioned<C: VerbCall>(
-    call: C,
-    source: Word,
-    tag: Word,
-    comm: Word,
-) -> VerbEvent<PostedOperation<RECEIVES>> {
-    post_receive(call, source, tag, comm)
-}
-
-/// A nonblocking or persistent receive; what arrives is known at its completion.
+/// Records a nonblocking, persistent or partitioned receive. The message is known at its completion.
 #[inline(always)]
 pub fn post_receive<C: VerbCall>(call: C, source: Word, tag: Word, comm: Word) -> VerbEvent<PostedOperation<RECEIVES>> {
     VerbEvent { facts: incoming(call, source, tag, comm), after: PostedOperation }
 }
 
-/// Reads what arrived from the status.
 #[derive(Clone, Copy)]
 pub struct MessageReceipt {
     pub(super) status: Word,
 }
 
-/// A status that can be read afterwards: the program's, or one of our own where the program wants none.
+/// Returns a status that can be read afterwards: the program's, or one of ours if the program ignores it.
 #[inline(always)]
 pub(super) fn status_or_own<C: VerbCall>(call: C, status: &mut Word) -> Word {
     // SAFETY: the thread's own scratch status, which only its outermost call uses.
@@ -121,7 +106,6 @@ pub(super) fn status_or_own<C: VerbCall>(call: C, status: &mut Word) -> Word {
     *status
 }
 
-/// A blocking receive.
 #[inline(always)]
 pub fn receive<C: VerbCall>(
     call: C,
@@ -136,17 +120,17 @@ pub fn receive<C: VerbCall>(
 
 impl AfterCall for MessageReceipt {
     #[inline(always)]
-    unsafe fn after(self, thread: *mut RecorderThread, slot: *mut Record, ok: bool) {
+    unsafe fn after<C: VerbCall>(self, call: C, slot: *mut Record, ok: bool) {
         // SAFETY: a successful receive has filled the status; the slot is this call's.
         unsafe {
             if ok {
-                store_arrival(thread, slot, self.status);
+                store_arrival(call.thread(), slot, self.status);
             }
         }
     }
 }
 
-/// Puts who sent what into the record of a receive.
+/// Stores the received message in the record of a receive.
 ///
 /// # Safety
 /// `thread` is the calling thread's state, `slot` is live, and the status filled.
@@ -156,7 +140,7 @@ pub(super) unsafe fn store_arrival(thread: *mut RecorderThread, slot: *mut Recor
     unsafe { store_arrived(slot, status::read_status_of((*thread).interface, status)) };
 }
 
-/// Stores a status that was read.
+/// Stores the contents of a status.
 ///
 /// # Safety
 /// `slot` is live.
@@ -166,7 +150,7 @@ pub(super) unsafe fn store_arrived(slot: *mut Record, arrived: ReceivedStatus) {
     unsafe {
         if arrived.source < 0 {
             rare_branch();
-            // MPI_PROC_NULL: an empty message from nobody.
+            // MPI_PROC_NULL: an empty message without a sender.
             (*slot).flags |= CallFlags::NOTHING;
             return;
         }
@@ -176,7 +160,7 @@ pub(super) unsafe fn store_arrived(slot: *mut Record, arrived: ReceivedStatus) {
     }
 }
 
-/// The receiving half of a combined send and receive, a part that is in the call's record ([`lbprof_collector::joined`]).
+/// The receiving half of a combined send and receive: a part in the call's own record ([`lbprof_collector::joined`]).
 #[derive(Clone, Copy)]
 pub struct ExchangeReceipt {
     status: Word,
@@ -185,7 +169,7 @@ pub struct ExchangeReceipt {
     wildcards: CallFlags,
 }
 
-/// A combined send and receive: the record is the send, its part the receive.
+/// Records a combined send and receive. The record is the send, its part the receive.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "the arguments of MPI_Sendrecv")]
 pub fn exchange<C: VerbCall>(
@@ -201,7 +185,8 @@ pub fn exchange<C: VerbCall>(
 ) -> VerbEvent<ExchangeReceipt> {
     let status = status_or_own(call, status);
     let send = send(call, dest, sendtag, comm, sendcount, sendtype);
-    let receive = marked(CallArguments { peer: call.int(source), tag: call.int(recvtag), ..CallArguments::empty() });
+    let receive =
+        mark_wildcards(CallArguments { peer: call.int(source), tag: call.int(recvtag), ..CallArguments::empty() });
     let wildcards = CallFlags(receive.flags & (CallFlags::ANY_SOURCE.0 | CallFlags::ANY_TAG.0));
     VerbEvent {
         facts: send.facts,
@@ -211,26 +196,26 @@ pub fn exchange<C: VerbCall>(
 
 impl AfterCall for ExchangeReceipt {
     #[inline(always)]
-    unsafe fn after(mut self, thread: *mut RecorderThread, slot: *mut Record, ok: bool) {
+    unsafe fn after<C: VerbCall>(mut self, call: C, slot: *mut Record, ok: bool) {
         // SAFETY: a successful call has filled the status; the slot is this call's.
         unsafe {
-            let arrived =
-                if ok { status::read_status_of((*thread).interface, self.status) } else { ReceivedStatus::NOTHING };
-            if arrived.source >= 0 {
+            let interface = (*call.thread()).interface;
+            let arrived = ok.then(|| status::read_status_of(interface, self.status));
+            if let Some(arrived) = arrived.filter(|arrived| arrived.source >= 0) {
                 (self.source, self.tag) = (arrived.source, arrived.tag);
                 (*slot).received = arrived.bytes;
             }
             (*slot).request = self.source as u32;
             (*slot).count = self.tag as u32;
             (*slot).flags |= self.wildcards;
-            // Last of all: whoever finds it so finds the part.
+            // Last: a reader that sees the flag finds the part complete.
             compiler_fence(Release);
             (*slot).operation |= JOINED;
         }
     }
 }
 
-/// A nonblocking combined send and receive (MPI-4.1 §3.7.6). The record is the send; the completion says what arrived.
+/// Records a nonblocking combined send and receive (MPI-4.1 §3.7.6). The record is the send; the completion has the received message.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "the arguments of MPI_Isendrecv")]
 pub fn post_exchange<C: VerbCall>(

@@ -1,14 +1,13 @@
-//! Unsuccessful polls: those that follow one another at once become one record.
+//! Folds unsuccessful polls that follow one another at once into one record.
 //!
-//! A program that waits by polling makes millions of them. The record lasts from the begin of the first to the end of the last, and
-//! says how many they are, how long they took together, and the gaps between them, so that the analysis can distinguish a wait from
-//! computation ([`lbprof_collector::polling`]). Where a program polls several things in turn, each kind of poll has a record that
-//! counts them, and the last of these has the time of all. Completions of nothing that is active do not end a wait
-//! ([`nothing_active`]).
+//! A program that waits by polling makes millions of them. The record lasts from the start of the first poll to the end of the last. It
+//! holds their number, their total time, and the gaps between them, so that the analysis can distinguish a wait from computation
+//! ([`lbprof_collector::polling`]). If a program polls several things in turn, each kind of poll has a record that counts its calls, and the
+//! last of these records has the time of all. Completions without an active request do not end a wait ([`nothing_active`]).
 //!
-//! Reading the clock costs more than the rest: it waits for all that the program does meanwhile. So of many polls that follow one another at once only one of some reads
-//! it. That decides nothing, for what lies between are short gaps, however they are divided; a longer one is seen with the next poll that
-//! reads the clock, and counts as one gap.
+//! Reading the clock costs more than the rest of a poll, because it waits for everything that the program does meanwhile. So only one of
+//! several polls in a row reads it. That loses nothing: the gaps in between are short, however they are divided. The next poll that reads
+//! the clock notices a longer gap, which counts as one.
 
 use std::mem::offset_of;
 
@@ -16,30 +15,57 @@ use lbprof_collector::format::ClockSource;
 use lbprof_collector::polling::SPINNING;
 use lbprof_collector::record::{CallFlags, PollGaps, Record};
 
+use super::{AfterCall, VerbCall};
 use crate::recording::slot;
 use crate::state::thread::RecorderThread;
 use crate::system::clock;
+use crate::word::{Word, int_at};
 
-/// Ticks between two unsuccessful polls from which they are two records: about 20 µs
-/// ([`lbprof_collector::polling::WAITING_NS`]), for counters of processors make 2 to 3 ticks a nanosecond, the system's clock one.
+/// Returns the ticks between two unsuccessful polls that start a new record: about 20 µs ([`lbprof_collector::polling::WAITING_NS`]).
+/// Counters of processors make 2 to 3 ticks per nanosecond, the system's clock one.
 fn longest_gap() -> u64 {
     if clock::source() == ClockSource::Monotonic { 20_000 } else { 50_000 }
 }
 
-/// Ticks below which gaps are short: about [`lbprof_collector::polling::SHORT_NS`].
+/// Returns the ticks below which gaps are short: about [`lbprof_collector::polling::SHORT_NS`].
 pub(super) fn short_gap() -> u64 {
     longest_gap() / 4
 }
 
-/// Polls of so many kinds are folded where a program makes them in turn.
+/// Kinds of polls that are folded if a program makes them in turn.
 const IN_TURN: usize = 16;
 
-/// Quick polls in a row from which on only one of [`STRIDE`] reads the clock: as many after which a longer gap is part of the wait.
+/// Quick polls in a row after which only one of [`STRIDE`] reads the clock. After that many, a longer gap is part of the wait.
 const MANY_QUICK: u32 = 64;
 const _: () = assert!(MANY_QUICK as u64 >= SPINNING);
 
-/// So many quick polls take a few microseconds together.
+/// Quick polls that take a few microseconds together.
 const STRIDE: u32 = 16;
+
+/// A test that found nothing if its flag or outcount is 0. MPI_UNDEFINED, no active request, is not 0.
+#[derive(Clone, Copy)]
+pub struct FlagTest {
+    /// Address of the flag or outcount.
+    pub(super) out: Word,
+}
+
+impl AfterCall for FlagTest {
+    #[inline(always)]
+    unsafe fn is_empty(self) -> bool {
+        // SAFETY: a successful call has filled the flag or outcount.
+        unsafe { int_at(self.out) == 0 }
+    }
+
+    #[inline]
+    unsafe fn after<C: VerbCall>(self, call: C, slot: *mut Record, ok: bool) {
+        // SAFETY: as above.
+        unsafe {
+            if ok && self.is_empty() {
+                found_nothing(call.thread(), slot);
+            }
+        }
+    }
+}
 
 /// Returns whether the poll that takes `slot` does not read the clock.
 ///
@@ -54,11 +80,11 @@ pub unsafe fn is_unmeasured(thread: *mut RecorderThread, slot: *mut Record) -> b
     }
 }
 
-/// Ends a call that has not read the clock after all, because it does not become part of the record before it. It took as long as such polls usually do, as far as
-/// there was time.
+/// Ends a call that has not read the clock but does not become part of the record before it. Its length is estimated as usual for such
+/// polls, limited by the time since the last one.
 ///
 /// # Safety
-/// `thread` is the calling thread's state. `slot` is that of the call that has just returned, after [`is_unmeasured`].
+/// `thread` is the calling thread's state. `slot` is the slot of the call that has just returned, after [`is_unmeasured`].
 #[inline(never)]
 pub unsafe fn measure(thread: *mut RecorderThread, slot: *mut Record) {
     // SAFETY: the slot is this call's.
@@ -70,8 +96,8 @@ pub unsafe fn measure(thread: *mut RecorderThread, slot: *mut Record) {
     }
 }
 
-/// Counts a poll that found nothing, and took `within`, among those that follow one another at once, `gap` after the last one that was measured. Returns the ticks
-/// within those since.
+/// Counts an unsuccessful poll that took `within`, `gap` ticks after the last measured one. Returns the estimated ticks inside the
+/// unmeasured polls in between.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
@@ -88,10 +114,10 @@ unsafe fn count_measured(thread: *mut RecorderThread, gap: u64, within: u64) -> 
     }
 }
 
-/// A test or probe found nothing: it becomes part of the record of such polls before it, where they follow one another at once.
+/// Folds a test or probe that found nothing into the record of such polls before it, if it follows them at once.
 ///
 /// # Safety
-/// `thread` is the calling thread's state. `slot` is that of the call that has just returned.
+/// `thread` is the calling thread's state. `slot` is the slot of the call that has just returned.
 #[inline]
 pub(super) unsafe fn found_nothing(thread: *mut RecorderThread, slot: *mut Record) {
     // SAFETY: the slot is the newest of this thread's ring; `poll` is null or an older one of the same ring and batch.
@@ -101,7 +127,7 @@ pub(super) unsafe fn found_nothing(thread: *mut RecorderThread, slot: *mut Recor
         if (*slot).end == 0 {
             if let Some(known) = record_known_poll(thread, slot, flags, IN_TURN) {
                 (*known).count = (*known).count.saturating_add(1);
-                // A multiple of the stride follows the largest number, so that one of several is measured however long it goes on.
+                // A multiple of the stride follows the largest number, so that some polls are measured however long this goes on.
                 (*thread).quick_polls = (*thread).quick_polls.wrapping_add(1).max(MANY_QUICK);
                 (*thread).unmeasured_polls += 1;
                 slot::take_back(thread, slot);
@@ -129,9 +155,9 @@ pub(super) unsafe fn found_nothing(thread: *mut RecorderThread, slot: *mut Recor
     }
 }
 
-/// A completion had no active request: it returned at once and did nothing (MPI-4.1 §3.7.3, §3.7.5).
+/// Records a completion without an active request, which returned at once and did nothing (MPI-4.1 §3.7.3, §3.7.5).
 ///
-/// Between unsuccessful polls its time is part of theirs, so that the wait goes on; the calls are counted in a record without time.
+/// Between unsuccessful polls its time is part of theirs, so that the wait goes on. The calls are counted in a record without time.
 ///
 /// # Safety
 /// As [`found_nothing`].
@@ -157,8 +183,8 @@ pub(super) unsafe fn nothing_active(thread: *mut RecorderThread, slot: *mut Reco
     }
 }
 
-/// The record that has the time of the polls lasts until `end` and has another gap, and a call of `within` ticks; the records
-/// after it have no time.
+/// Lengthens the record that has the time of the polls until `end`, by a gap and a call of `within` ticks. The records after it have no
+/// time.
 ///
 /// # Safety
 /// `thread` is the calling thread's state, with such a record.
@@ -170,7 +196,7 @@ unsafe fn lengthen(thread: *mut RecorderThread, gap: u64, within: u64, end: u64)
         (*thread).poll_ticks += within;
         (*timed).sent = (*thread).poll_ticks;
         let (gaps, short) = (PollGaps((*timed).received), short_gap());
-        // Most gaps are neither the longest so far nor count among those that are not short, and change nothing.
+        // Most gaps are short and not the longest so far, and change nothing.
         if gap > gaps.longest() || gap >= short {
             (*timed).received = gaps.and(gap, short).0;
         }
@@ -179,7 +205,7 @@ unsafe fn lengthen(thread: *mut RecorderThread, gap: u64, within: u64, end: u64)
     }
 }
 
-/// Moves the records after the one that has the time of all, up to the last one, to the end of that time: they have none.
+/// Moves the records after the one that has the time of all, up to the last one, to the end of that time: they have no time.
 ///
 /// # Safety
 /// From `timed` to `last` all are of one ring and batch of the calling thread.
@@ -200,13 +226,13 @@ const _: () =
     assert!(offset_of!(Record, flags) == offset_of!(Record, operation) + 2 && offset_of!(Record, operation) % 4 == 0);
 const _: () = assert!(offset_of!(Record, tag) == offset_of!(Record, peer) + 4 && offset_of!(Record, peer) % 8 == 0);
 
-/// True if the poll at `slot`, which has these flags, is of the same kind as the earlier one at `poll`.
+/// Returns whether the poll at `slot`, which has these flags, is of the same kind as the earlier one at `poll`.
 ///
 /// # Safety
 /// Both are records of the calling thread's ring.
 #[inline(always)]
 unsafe fn is_same_poll(poll: *const Record, slot: *const Record, flags: CallFlags) -> bool {
-    // SAFETY: the caller's promise. Neighbours are compared together: the record is aligned to more than the words that they make up.
+    // SAFETY: the caller's promise. Neighbours are compared as one word, to which the record is aligned.
     unsafe {
         // The flags have just been stored alone: a wider load would have to wait until they are in the cache.
         let operation_flags = u32::from((*slot).operation) | u32::from(flags.0) << 16;
@@ -217,7 +243,7 @@ unsafe fn is_same_poll(poll: *const Record, slot: *const Record, flags: CallFlag
     }
 }
 
-/// The record of polls of the same kind as that at `slot`, which follows them and has these flags, among so many before it.
+/// Finds the record of polls of the same kind as the poll at `slot`, which has these flags, among the `in_turn` records before it.
 ///
 /// # Safety
 /// As [`found_nothing`].
@@ -228,7 +254,7 @@ pub(super) unsafe fn record_known_poll(
     flags: CallFlags,
     in_turn: usize,
 ) -> Option<*mut Record> {
-    // SAFETY: records of polls lie between the first of them and the slot, without others between.
+    // SAFETY: only records of polls lie between the first of them and the slot.
     unsafe {
         let mut poll = slot.sub(1);
         for _ in 0..in_turn {

@@ -1,12 +1,12 @@
-//! Calls on a window that a program makes again and again until it reads what it waits for ([`lbprof_collector::spinning`]): those that repeat one
-//! another at once become one record of each kind.
+//! Folds calls on a window that a program repeats until it reads the value that it waits for ([`lbprof_collector::spinning`]): repetitions
+//! that follow one another at once become one record of each kind.
 //!
 //! ```text
 //!   |sync|.|sync|.|sync|…            16 of them have their own records, the others share the last one's
 //!   |lock|get|unlock|.|lock|get|…    each kind counts its own calls and bytes; the last record has the time of all
 //! ```
 //!
-//! No call says whether the program has read what it waits for. So only short gaps are folded, which count as waiting whatever lies in them.
+//! No call shows whether the program has read that value. So only short gaps are folded, which count as waiting whatever lies in them.
 
 use lbprof_collector::record::Record;
 use lbprof_collector::spinning::{IN_TURN, encode_gaps};
@@ -15,13 +15,13 @@ use super::polls::{pull_after, record_known_poll, short_gap};
 use crate::recording::slot;
 use crate::state::thread::RecorderThread;
 
-/// Repetitions that have records of their own.
+/// Repetitions that keep their own records.
 const ENOUGH_REPETITIONS: u32 = 16;
 
-/// A call on a window has ended that may repeat those before it: it becomes part of their records, where it follows them at once.
+/// Folds a call on a window that has ended into the records of the calls that it repeats, if it follows them at once.
 ///
 /// # Safety
-/// `thread` is the calling thread's state. `slot` is that of the call that has just returned, and has no parts.
+/// `thread` is the calling thread's state. `slot` is the slot of the call that has just returned, and has no parts.
 #[inline(never)]
 pub unsafe fn fold_repetition(thread: *mut RecorderThread, slot: *mut Record) {
     // SAFETY: the slot is the newest of this thread's ring; `spin` is null or an older one of the same ring and batch.

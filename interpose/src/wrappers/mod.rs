@@ -16,6 +16,13 @@
     reason = "made from the table"
 )]
 
+/// An argument's type, by its name: all are words.
+macro_rules! word {
+    ($argument:ident) => {
+        Word
+    };
+}
+
 mod openmp;
 pub mod special;
 mod thread_create;
@@ -47,20 +54,13 @@ fn apply<L: ArgumentLanguage, A: AfterCall>(
     verb(call)
 }
 
-/// An argument's type, by its name: all are words.
-macro_rules! word {
-    ($argument:ident) => {
-        Word
-    };
-}
-
-/// The three steps of a body. `$next` is the function to forward to; `$resolved` the same where it is known to be looked up; `$number` that of the operation, which is
-/// `$operation` or one like it.
+/// The three steps of a body. `$next` is the function to forward to, `$resolved` the same if it is known to be looked up. `$number` is the
+/// number of the operation, which is `$operation` or a similar one.
 macro_rules! body {
     ($next:expr, $resolved:expr, $language:ty, $operation:ident, $number:expr, ($($argument:ident),*), $verb:expr, |$result:ident| $ok:expr) => {{
-        /// A call under rare conditions from its begin to its end, apart from the code of other calls: the clock is not the
-        /// processor's counter, or the call is the first to name a communicator or datatype. Nothing may be asked of that until the call
-        /// has shown that the handle is good, for a look-up that fails runs the program's error handler. Then the arguments are read anew.
+        /// Makes a call under rare conditions, apart from the code of other calls: the clock is not the processor's counter, or the call is
+        /// the first to name a communicator or datatype. MPI may not be asked about that until the call has shown that the handle is
+        /// good, because a look-up that fails runs the program's error handler. Then the arguments are read anew.
         #[cold]
         #[inline(never)]
         unsafe extern "C-unwind" fn call_unusual(
@@ -69,7 +69,7 @@ macro_rules! body {
             next: Word,
             is_unmeasured: Word,
         ) -> Word {
-            // SAFETY: as below. Verbs only read, so they may be asked as often as one likes.
+            // SAFETY: as below. Verbs only read, so they may run again.
             unsafe {
                 let thread = thread::current();
                 $(let mut $argument = $argument;)*
@@ -113,7 +113,8 @@ macro_rules! body {
             };
             let slot = slot.as_ptr();
             $(let mut $argument = $argument;)*
-            let event = apply(ThisCall::<$language>::from_thread(thread, $number), $verb);
+            let call = ThisCall::<$language>::from_thread(thread, $number);
+            let event = apply(call, $verb);
             // Asked before the call: what it calls may change the answer.
             let is_unmeasured =
                 const { Operation::polls(Operation::$operation as u16) } && verbs::is_unmeasured(thread, slot);
@@ -137,43 +138,63 @@ macro_rules! body {
                 }
                 result
             };
-            (slot, event, result, thread, is_unmeasured)
+            (call, slot, event.after, result, is_unmeasured)
         }
     }};
 }
 
-/// A body of C: the three steps, and what is left to do after them. `$note` is evaluated first of all, for the expressions that follow it.
+/// Ends a call whose real call has returned: the work that remains after the three steps. `folds` is true if the operation folds
+/// repetitions.
+///
+/// # Safety
+/// `slot` is this call's.
+#[inline(always)]
+unsafe fn finish_call<C: VerbCall>(
+    call: C,
+    slot: *mut Record,
+    after: impl AfterCall,
+    is_unmeasured: bool,
+    folds: bool,
+    ok: bool,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let thread = call.thread();
+        if is_unmeasured && !(ok && after.is_empty()) {
+            verbs::measure(thread, slot);
+        }
+        if !ok {
+            rare_branch();
+            (*slot).flags |= CallFlags::FAILED;
+        }
+        after.after(call, slot, ok);
+        if folds && ok {
+            verbs::fold_repetition(thread, slot);
+        }
+        MpiCalls::leave(thread, &NonNull::new_unchecked(slot));
+    }
+}
+
+/// A body of C: the three steps, and the work that remains after them. `$note` is evaluated first, because the other expressions use it.
 macro_rules! c_body {
     ($section:literal, $note:ident = $noted:expr, $next:expr, $resolved:expr, $language:ty, $operation:ident, $number:expr, ($($argument:ident),*), $verb:expr) => {
         #[unsafe(link_section = $section)]
         unsafe extern "C-unwind" fn body($($argument: Word),*) -> Word {
             let $note = $noted;
-            let (slot, event, result, thread, is_unmeasured) =
+            let (call, slot, after, result, is_unmeasured) =
                 body!($next, $resolved, $language, $operation, $number, ($($argument),*), $verb, |result| {
                     result as i32 == 0
                 });
+            let folds = const { Operation::folds_in_spin(Operation::$operation as u16) };
             // SAFETY: the slot is this call's.
-            unsafe {
-                if is_unmeasured && !(result as i32 == 0 && event.after.is_empty()) {
-                    verbs::measure(thread, slot);
-                }
-                if result as i32 != 0 {
-                    rare_branch();
-                    (*slot).flags |= CallFlags::FAILED;
-                }
-                event.after.after(thread, slot, result as i32 == 0);
-                if const { Operation::folds_in_spin(Operation::$operation as u16) } && result as i32 == 0 {
-                    verbs::fold_repetition(thread, slot);
-                }
-                MpiCalls::leave(thread, &NonNull::new_unchecked(slot));
-            }
+            unsafe { finish_call(call, slot, after, is_unmeasured, folds, result as i32 == 0) };
             result
         }
     };
 }
 
 macro_rules! c_wrapper {
-    ($name:literal, $section:literal, $language:ty, $function:ident, $index:literal, $place:literal, $operation:ident, ($($argument:ident),*), $verb:expr) => {
+    ($name:literal, $section:literal, $language:ty, $index:literal, $place:literal, $operation:ident, ($($argument:ident),*), $verb:expr) => {
         const _: () = {
             entry!($name, $section, body);
             c_body!(
@@ -184,8 +205,8 @@ macro_rules! c_wrapper {
     };
 }
 
-/// Functions of C with one body, since programs call them in turn: they take the same cache lines. Their entries note which of them it is. They have one activity, and
-/// neither polls nor folds.
+/// Functions of C with one body, because programs call them in turn: they take the same cache lines. Their entries note the function. They
+/// have one activity, and neither poll nor fold.
 macro_rules! c_wrappers_of_one_body {
     (
         $section:literal, $language:ty, ($($argument:ident),*),
@@ -197,19 +218,19 @@ macro_rules! c_wrappers_of_one_body {
                 assert!(Operation::$other_operation.activity() as u16 == Operation::$operation.activity() as u16);
                 assert!(!Operation::polls(Operation::$other_operation as u16) && !Operation::folds_in_spin(Operation::$other_operation as u16));
             )*
-            marking_entry!($name, $section, SharedBodyCall::new(Operation::$operation, $place).0, body);
-            $(marking_entry!($other_name, $section, SharedBodyCall::new(Operation::$other_operation, $other_place).0, body);)*
+            marking_entry!($name, $section, shared_body_note(Operation::$operation, $place), body);
+            $(marking_entry!($other_name, $section, shared_body_note(Operation::$other_operation, $other_place), body);)*
             c_body!(
                 $section,
-                note = SharedBodyCall::entered(),
-                match note.operation() {
+                note = entered_note(),
+                match note as u16 {
                     $(number if number == Operation::$other_operation as u16 => forward::next($other_index),)*
                     _ => forward::next($index),
                 },
-                forward::resolved_most_frequent(note.place()),
-                $language, $operation, note.operation(), ($($argument),*),
+                forward::resolved_most_frequent(note >> 16),
+                $language, $operation, note as u16, ($($argument),*),
                 |call| {
-                    $(if call.operation() == Operation::$other_operation as u16 {
+                    $(if call.operation == Operation::$other_operation as u16 {
                         return apply(call, $other_verb);
                     })*
                     apply(call, $verb)
@@ -219,35 +240,21 @@ macro_rules! c_wrappers_of_one_body {
     };
 }
 
-/// The note of an entry about its call, where functions share a body: the number of the operation, and in the upper half the place among the functions that are called most.
-#[derive(Clone, Copy)]
-struct SharedBodyCall(usize);
+/// Makes the note of an entry about its call, if functions share a body: the number of the operation, and in the upper half the place among
+/// the functions that are called most.
+const fn shared_body_note(operation: Operation, place: usize) -> usize {
+    operation as usize | place << 16
+}
 
-impl SharedBodyCall {
-    const fn new(operation: Operation, place: usize) -> Self {
-        SharedBodyCall(operation as usize | place << 16)
-    }
-
-    /// The note about the call that is being entered on this thread. Only until that is so: then the note may be that of a call that a handler makes.
-    #[inline(always)]
-    fn entered() -> Self {
-        // SAFETY: the thread's own state.
-        SharedBodyCall(unsafe { (&raw const (*thread::current()).next).read_volatile() })
-    }
-
-    #[inline(always)]
-    fn operation(self) -> u16 {
-        self.0 as u16
-    }
-
-    #[inline(always)]
-    fn place(self) -> usize {
-        self.0 >> 16
-    }
+/// Returns the note about the call that is being entered on this thread. Once it is entered, a handler's call may replace the note.
+#[inline(always)]
+fn entered_note() -> usize {
+    // SAFETY: the thread's own state.
+    unsafe { (&raw const (*thread::current()).next).read_volatile() }
 }
 
 macro_rules! fortran_wrapper {
-    ($section:literal, $language:ty, $function:ident, [$(($name:literal, $index:literal))*], $operation:ident, $ierror:ident, ($($argument:ident),*), $verb:expr) => {
+    ($section:literal, $language:ty, [$(($name:literal, $index:literal))*], $operation:ident, $ierror:ident, ($($argument:ident),*), $verb:expr) => {
         const _: () = {
             $(fortran_entry!($name, $section, $index, NEXT, fortran_names::choose, body);)*
 
@@ -256,26 +263,13 @@ macro_rules! fortran_wrapper {
                 // SAFETY: the entry has just stored the address of an element of NEXT.
                 let next = forward::next_at(unsafe { (*thread::current()).next });
                 let ierror = $ierror;
-                let (slot, event, result, thread, is_unmeasured) =
+                let (call, slot, after, result, is_unmeasured) =
                     body!(next, next, $language, $operation, Operation::$operation as u16, ($($argument),*), $verb, |result| {
                         $ierror == 0 || int_at($ierror) == 0
                     });
+                let folds = const { Operation::folds_in_spin(Operation::$operation as u16) };
                 // SAFETY: as in C; ierror is optional in mpi_f08, and then an error has ended the program.
-                unsafe {
-                    let ok = ierror == 0 || int_at(ierror) == 0;
-                    if is_unmeasured && !(ok && event.after.is_empty()) {
-                        verbs::measure(thread, slot);
-                    }
-                    if !ok {
-                        rare_branch();
-                        (*slot).flags |= CallFlags::FAILED;
-                    }
-                    event.after.after(thread, slot, ok);
-                    if const { Operation::folds_in_spin(Operation::$operation as u16) } && ok {
-                        verbs::fold_repetition(thread, slot);
-                    }
-                    MpiCalls::leave(thread, &NonNull::new_unchecked(slot));
-                }
+                unsafe { finish_call(call, slot, after, is_unmeasured, folds, ierror == 0 || int_at(ierror) == 0) };
                 result
             }
         };

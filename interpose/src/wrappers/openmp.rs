@@ -1,8 +1,8 @@
 //! The functions of OpenMP's run-time library that a program calls: regions, waits and tasks (see [`crate::openmp`]).
 //!
-//! Not here, because no thread waits in them: functions that hand out the iterations of a loop, which are called too often; `GOMP_single_start` and
-//! `GOMP_taskyield`, which return at once; `GOMP_teams_reg`, which runs the teams one after the other on the calling thread: regions in them are regions
-//! like others. The functions by which GCC before 4.9 starts regions (`GOMP_parallel_start`) are not here either.
+//! Other functions are left out: those that hand out the iterations of a loop, because they are called too often; `GOMP_single_start` and
+//! `GOMP_taskyield`, which return at once; `GOMP_teams_reg`, which runs the teams one after the other on the calling thread, so that their
+//! regions are ordinary ones; and `GOMP_parallel_start`, with which GCC before 4.9 starts regions.
 //!
 //! `tests/programs/threads/every_start.c` and `every_wait.c` call each of the functions here.
 
@@ -31,7 +31,8 @@ unsafe fn run_alone(function: Word, data: Word) -> Word {
     1
 }
 
-/// The address of the function that the call being entered is meant for, which is all that is used of what its entry has noted; 0: there is none.
+/// Returns the address of the function that the call being entered is meant for, or 0 if there is none. Nothing else is needed of the
+/// entry's note.
 ///
 /// # Safety
 /// The thread has been entered by a stub of the wrappers.
@@ -46,46 +47,39 @@ unsafe fn meant_by_call(function: RuntimeFunction) -> Word {
     }
 }
 
-/// A function that starts a region: its arguments are the region's function, its data, the number of threads, and others.
-macro_rules! launcher {
-    ($name:ident, $string:literal, ($($argument:ident),*)) => {
-        const _: () = {
-            #[unsafe(link_section = openmp_section!())]
-            unsafe extern "C-unwind" fn body(function: Word, data: Word, threads: Word, $($argument: Word),*) -> Word {
-                // SAFETY: the program's own arguments go to the function that it meant to call, which gets a function of ours and its argument in
-                // place of the region's. The frame is there until it returns.
-                unsafe {
-                    let thread = thread::current();
-                    let address = next(RuntimeFunction::$name, (*thread).caller);
-                    let frame = match address {
-                        0 => None,
-                        address if reporting::is_owned(address) => {
-                            ompt::note_site(thread, function);
-                            None
-                        }
-                        _ => OpenmpRegions::enter(thread, RegionStart { function, data, threads }),
-                    };
-                    entered::leave(thread);
-                    if address == 0 {
-                        return run_alone(function, data);
+/// Functions that start a region: their arguments are the region's function, its data, the number of threads, and the others.
+macro_rules! launchers {
+    ($($name:ident($($argument:ident),*);)*) => { $(const _: () = {
+        #[unsafe(link_section = openmp_section!())]
+        unsafe extern "C-unwind" fn body(function: Word, data: Word, threads: Word, $($argument: Word),*) -> Word {
+            // SAFETY: the program's own arguments go to the function that it meant to call, which gets a function of ours and its
+            // argument in place of the region's. The frame is there until it returns.
+            unsafe {
+                let thread = thread::current();
+                let address = next(RuntimeFunction::$name, (*thread).caller);
+                let frame = match address {
+                    0 => None,
+                    address if reporting::is_owned(address) => {
+                        ompt::note_site(thread, function);
+                        None
                     }
-                    let next: unsafe extern "C-unwind" fn(Word, Word, Word, $(launcher!(@word $argument)),*) -> Word =
-                        std::mem::transmute(address);
-                    match frame {
-                        None => next(function, data, threads, $($argument),*),
-                        Some(mut frame) => {
-                            let member = team::member as *const () as Word;
-                            let result = next(member, &raw mut frame as Word, threads, $($argument),*);
-                            OpenmpRegions::leave(thread, &frame);
-                            result
-                        }
-                    }
+                    _ => OpenmpRegions::enter(thread, RegionStart { function, data, threads }),
+                };
+                entered::leave(thread);
+                if address == 0 {
+                    return run_alone(function, data);
                 }
+                let next: unsafe extern "C-unwind" fn(Word, Word, Word, $(word!($argument)),*) -> Word =
+                    std::mem::transmute(address);
+                let Some(mut frame) = frame else { return next(function, data, threads, $($argument),*) };
+                let member = team::member as *const () as Word;
+                let result = next(member, &raw mut frame as Word, threads, $($argument),*);
+                OpenmpRegions::leave(thread, &frame);
+                result
             }
-            entry!($string, body);
-        };
-    };
-    (@word $argument:ident) => { Word };
+        }
+        entry!(stringify!($name), body);
+    };)* };
 }
 
 /// Makes a call in which the library itself reports that the thread waits.
@@ -94,14 +88,14 @@ fn wait_reported(_: WaitKind, call: impl FnOnce() -> Word) -> Word {
     call()
 }
 
-/// A function in which a thread waits: how its call is made where a library reports by itself ([`wait_reported`] if not given), and its arguments, which else
-/// are in registers. Functions that wait for iterations of nested loops (`doacross`) have an argument per loop: what the stack has beyond those is the
-/// caller's, and is not looked at.
+/// Functions in which a thread waits: how the call is made if a library reports by itself, and the arguments. Functions that wait for
+/// iterations of nested loops (`doacross`) have an argument for each loop: further words on the stack are the caller's, and are not looked
+/// at.
 macro_rules! waiting {
-    ($name:ident, $string:literal, $kind:ident) => {
-        waiting!($name, $string, $kind, wait_reported, (a, b, c, d, e, f));
+    ($wait_of_owned:path, $arguments:tt: $($name:ident $kind:ident,)*) => {
+        $(waiting!(@one $wait_of_owned, $arguments, $name, $kind);)*
     };
-    ($name:ident, $string:literal, $kind:ident, $wait_of_owned:path, ($($argument:ident),*)) => {
+    (@one $wait_of_owned:path, ($($argument:ident),*), $name:ident, $kind:ident) => {
         const _: () = {
             unsafe extern "C-unwind" fn body($($argument: Word),*) -> Word {
                 // SAFETY: the program's own arguments go to the function that it meant to call.
@@ -110,127 +104,150 @@ macro_rules! waiting {
                     if address == 0 {
                         return 0;
                     }
-                    let next: unsafe extern "C-unwind" fn($(launcher!(@word $argument)),*) -> Word =
-                        std::mem::transmute(address);
+                    let next: unsafe extern "C-unwind" fn($(word!($argument)),*) -> Word = std::mem::transmute(address);
                     match reporting::is_owned(address) {
                         true => $wait_of_owned(WaitKind::$kind, || next($($argument),*)),
                         false => wait(WaitKind::$kind, || next($($argument),*)),
                     }
                 }
             }
-            entry!($string, body);
+            entry!(stringify!($name), body);
         };
     };
 }
 
-/// A function that acquires a mutex, at the address that is its first argument, or one without an address. Where the library reports by itself, what
-/// it waits for is noted first: its report has neither the program's address nor its call.
+/// Functions that acquire a mutex, at the address that is an argument, or one without an address. If the library reports by itself, the
+/// mutex is noted first: the report has neither the program's address nor its call.
 macro_rules! acquiring {
-    ($name:ident, $string:literal, $kind:ident, |$argument:ident, $other:ident| $address:expr) => {
-        const _: () = {
-            unsafe extern "C-unwind" fn body(
-                $argument: Word,
-                b: Word,
-                $other: Word,
-                d: Word,
-                e: Word,
-                f: Word,
-            ) -> Word {
-                // SAFETY: the program's own arguments go to the function that it meant to call.
-                unsafe {
-                    let caller = (*thread::current()).caller;
-                    let address = meant_by_call(RuntimeFunction::$name);
-                    if address == 0 {
-                        return 0;
-                    }
-                    let next: unsafe extern "C-unwind" fn(Word, Word, Word, Word, Word, Word) -> Word =
-                        std::mem::transmute(address);
-                    let mutex = AwaitedMutex { kind: MutexKind::$kind, address: $address, caller };
-                    if !reporting::is_owned(address) {
-                        return wait_for_mutex(mutex, || next($argument, b, $other, d, e, f));
-                    }
-                    (*thread::current()).team.mutex = mutex;
-                    let result = next($argument, b, $other, d, e, f);
-                    (*thread::current()).team.mutex = AwaitedMutex::NONE;
-                    result
+    ($($name:ident $kind:ident |$argument:ident, $other:ident| $address:expr;)*) => { $(const _: () = {
+        unsafe extern "C-unwind" fn body($argument: Word, b: Word, $other: Word, d: Word, e: Word, f: Word) -> Word {
+            // SAFETY: the program's own arguments go to the function that it meant to call.
+            unsafe {
+                let caller = (*thread::current()).caller;
+                let address = meant_by_call(RuntimeFunction::$name);
+                if address == 0 {
+                    return 0;
                 }
+                let next: unsafe extern "C-unwind" fn(Word, Word, Word, Word, Word, Word) -> Word =
+                    std::mem::transmute(address);
+                let mutex = AwaitedMutex { kind: MutexKind::$kind, address: $address, caller };
+                if !reporting::is_owned(address) {
+                    return wait_for_mutex(mutex, || next($argument, b, $other, d, e, f));
+                }
+                (*thread::current()).team.mutex = mutex;
+                let result = next($argument, b, $other, d, e, f);
+                (*thread::current()).team.mutex = AwaitedMutex::NONE;
+                result
             }
-            entry!($string, body);
-        };
-    };
+        }
+        entry!(stringify!($name), body);
+    };)* };
 }
 
-launcher!(GOMP_parallel, "GOMP_parallel", (flags));
-launcher!(GOMP_parallel_reductions, "GOMP_parallel_reductions", (flags));
-launcher!(GOMP_parallel_sections, "GOMP_parallel_sections", (count, flags));
-launcher!(GOMP_parallel_loop_static, "GOMP_parallel_loop_static", (from, to, by, chunk, flags));
-launcher!(GOMP_parallel_loop_dynamic, "GOMP_parallel_loop_dynamic", (from, to, by, chunk, flags));
-launcher!(GOMP_parallel_loop_guided, "GOMP_parallel_loop_guided", (from, to, by, chunk, flags));
-launcher!(GOMP_parallel_loop_runtime, "GOMP_parallel_loop_runtime", (from, to, by, flags));
-launcher!(
-    GOMP_parallel_loop_nonmonotonic_dynamic,
-    "GOMP_parallel_loop_nonmonotonic_dynamic",
-    (from, to, by, chunk, flags)
-);
-launcher!(
-    GOMP_parallel_loop_nonmonotonic_guided,
-    "GOMP_parallel_loop_nonmonotonic_guided",
-    (from, to, by, chunk, flags)
-);
-launcher!(GOMP_parallel_loop_nonmonotonic_runtime, "GOMP_parallel_loop_nonmonotonic_runtime", (from, to, by, flags));
-launcher!(
-    GOMP_parallel_loop_maybe_nonmonotonic_runtime,
-    "GOMP_parallel_loop_maybe_nonmonotonic_runtime",
-    (from, to, by, flags)
-);
+/// Functions that make a task, or the tasks of a loop: the arguments after those that describe a task, when the task may be wrapped, and
+/// when the thread may wait for tasks.
+macro_rules! task_makers {
+    ($($name:ident($($argument:ident),*), of_loop: $of_loop:literal, wraps: $wraps:expr, waits: $waits:expr;)*) => { $(const _: () = {
+        unsafe extern "C-unwind" fn body(
+            function: Word,
+            data: Word,
+            copier: Word,
+            bytes: Word,
+            alignment: Word,
+            $($argument: Word),*
+        ) {
+            // SAFETY: the program's own arguments, or a task of ours that runs the program's, go to the function that it meant to call. The
+            // library has copied its arguments when it returns.
+            unsafe {
+                let address = meant_by_call(RuntimeFunction::$name);
+                if address == 0 {
+                    if !$of_loop {
+                        run_alone(function, data);
+                    }
+                    return;
+                }
+                let next: unsafe extern "C-unwind" fn(Word, Word, Word, Word, Word, $(word!($argument)),*) =
+                    std::mem::transmute(address);
+                let call = TaskCall { function, data, copier, bytes, alignment, bounds: $of_loop };
+                let task = if $wraps && !reporting::is_owned(address) { tasks::wrap(call) } else { None };
+                let Some(task) = task else { return next(function, data, copier, bytes, alignment, $($argument),*) };
+                let (run, copy) = (tasks::run as *const () as Word, tasks::copy as *const () as Word);
+                let (source, bytes, alignment) = (&raw const task.source as Word, task.bytes, task.alignment);
+                wait_if($waits, WaitKind::Tasks, || {
+                    next(run, source, copy, bytes, alignment, $($argument),*);
+                    0
+                });
+            }
+        }
+        entry!(stringify!($name), body);
+    };)* };
+}
 
-waiting!(GOMP_barrier, "GOMP_barrier", Barrier);
-waiting!(GOMP_barrier_cancel, "GOMP_barrier_cancel", Barrier);
-waiting!(GOMP_loop_end, "GOMP_loop_end", Barrier);
-waiting!(GOMP_loop_end_cancel, "GOMP_loop_end_cancel", Barrier);
-waiting!(GOMP_sections_end, "GOMP_sections_end", Barrier);
-waiting!(GOMP_sections_end_cancel, "GOMP_sections_end_cancel", Barrier);
-waiting!(GOMP_single_copy_start, "GOMP_single_copy_start", Barrier);
-waiting!(GOMP_workshare_task_reduction_unregister, "GOMP_workshare_task_reduction_unregister", Barrier);
-acquiring!(GOMP_critical_start, "GOMP_critical_start", Critical, |a, c| 0);
-acquiring!(GOMP_critical_name_start, "GOMP_critical_name_start", Critical, |a, c| a);
-acquiring!(GOMP_atomic_start, "GOMP_atomic_start", Atomic, |a, c| 0);
-acquiring!(omp_set_lock, "omp_set_lock", Lock, |a, c| a);
-acquiring!(omp_set_nest_lock, "omp_set_nest_lock", Lock, |a, c| a);
-acquiring!(omp_set_lock_, "omp_set_lock_", Lock, |a, c| a);
-acquiring!(omp_set_nest_lock_, "omp_set_nest_lock_", Lock, |a, c| a);
-acquiring!(__kmpc_critical, "__kmpc_critical", Critical, |a, c| c);
-acquiring!(__kmpc_critical_with_hint, "__kmpc_critical_with_hint", Critical, |a, c| c);
-waiting!(GOMP_ordered_start, "GOMP_ordered_start", Ordered);
-waiting!(
-    GOMP_doacross_wait,
-    "GOMP_doacross_wait",
-    Ordered,
-    ompt::wait,
-    (a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p)
-);
-waiting!(
-    GOMP_doacross_ull_wait,
-    "GOMP_doacross_ull_wait",
-    Ordered,
-    ompt::wait,
-    (a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p)
-);
-waiting!(__kmpc_doacross_wait, "__kmpc_doacross_wait", Ordered, ompt::wait, (a, b, c));
-waiting!(__kmpc_omp_wait_deps, "__kmpc_omp_wait_deps", Tasks, ompt::wait, (a, b, c, d, e, f));
-waiting!(__kmpc_omp_taskwait_deps_51, "__kmpc_omp_taskwait_deps_51", Tasks, ompt::wait, (a, b, c, d, e, f, g));
-waiting!(GOMP_taskwait, "GOMP_taskwait", Tasks);
-waiting!(GOMP_taskwait_depend, "GOMP_taskwait_depend", Tasks);
-waiting!(GOMP_taskgroup_end, "GOMP_taskgroup_end", Tasks);
+launchers! {
+    GOMP_parallel(flags);
+    GOMP_parallel_reductions(flags);
+    GOMP_parallel_sections(count, flags);
+    GOMP_parallel_loop_static(from, to, by, chunk, flags);
+    GOMP_parallel_loop_dynamic(from, to, by, chunk, flags);
+    GOMP_parallel_loop_guided(from, to, by, chunk, flags);
+    GOMP_parallel_loop_runtime(from, to, by, flags);
+    GOMP_parallel_loop_nonmonotonic_dynamic(from, to, by, chunk, flags);
+    GOMP_parallel_loop_nonmonotonic_guided(from, to, by, chunk, flags);
+    GOMP_parallel_loop_nonmonotonic_runtime(from, to, by, flags);
+    GOMP_parallel_loop_maybe_nonmonotonic_runtime(from, to, by, flags);
+}
 
-/// Function with which LLVM's and Intel's compilers start regions: location, number of the other arguments, the region's function, those
-/// arguments.
+waiting! { wait_reported, (a, b, c, d, e, f):
+    GOMP_barrier Barrier,
+    GOMP_barrier_cancel Barrier,
+    GOMP_loop_end Barrier,
+    GOMP_loop_end_cancel Barrier,
+    GOMP_sections_end Barrier,
+    GOMP_sections_end_cancel Barrier,
+    GOMP_single_copy_start Barrier,
+    GOMP_workshare_task_reduction_unregister Barrier,
+    GOMP_ordered_start Ordered,
+    GOMP_taskwait Tasks,
+    GOMP_taskwait_depend Tasks,
+    GOMP_taskgroup_end Tasks,
+}
+waiting! { ompt::wait, (a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p):
+    GOMP_doacross_wait Ordered,
+    GOMP_doacross_ull_wait Ordered,
+}
+waiting! { ompt::wait, (a, b, c): __kmpc_doacross_wait Ordered, }
+waiting! { ompt::wait, (a, b, c, d, e, f): __kmpc_omp_wait_deps Tasks, }
+waiting! { ompt::wait, (a, b, c, d, e, f, g): __kmpc_omp_taskwait_deps_51 Tasks, }
+
+acquiring! {
+    GOMP_critical_start Critical |a, c| 0;
+    GOMP_critical_name_start Critical |a, c| a;
+    GOMP_atomic_start Atomic |a, c| 0;
+    omp_set_lock Lock |a, c| a;
+    omp_set_nest_lock Lock |a, c| a;
+    omp_set_lock_ Lock |a, c| a;
+    omp_set_nest_lock_ Lock |a, c| a;
+    __kmpc_critical Critical |a, c| c;
+    __kmpc_critical_with_hint Critical |a, c| c;
+}
+
+/// The flag of a task that depends on others: a task that runs at once may have to wait for them.
+const DEPENDS: Word = 8;
+
+// A task that ends by an event (`detach`) keeps the address of its arguments.
+task_makers! {
+    GOMP_task(condition, flags, depend, priority, detach), of_loop: false, wraps: detach == 0, waits: flags & DEPENDS != 0;
+    GOMP_taskloop(flags, count, priority, from, to, by), of_loop: true, wraps: true, waits: true;
+    GOMP_taskloop_ull(flags, count, priority, from, to, by), of_loop: true, wraps: true, waits: true;
+}
+
+/// The function with which LLVM's and Intel's compilers start regions. Its arguments are a location, the number of the region's arguments,
+/// the region's function, and those arguments.
 mod fork_call {
     use super::{RuntimeFunction, launch_entry, next};
     use crate::openmp::runtime::VISIBLE;
     use crate::state::thread::LAUNCH_OFFSET;
 
-    /// The function that a call from `caller` is meant for.
     unsafe extern "C" fn resolve(caller: usize) -> usize {
         next(RuntimeFunction::__kmpc_fork_call, caller)
     }
@@ -238,95 +255,3 @@ mod fork_call {
     const PLACE: usize = RuntimeFunction::__kmpc_fork_call as usize;
     launch_entry!("__kmpc_fork_call", LAUNCH_OFFSET, VISIBLE, PLACE, resolve);
 }
-
-const _: () = {
-    unsafe extern "C-unwind" fn body(
-        function: Word,
-        data: Word,
-        copier: Word,
-        bytes: Word,
-        alignment: Word,
-        condition: Word,
-        flags: Word,
-        depend: Word,
-        priority: Word,
-        detach: Word,
-    ) {
-        type Next = unsafe extern "C-unwind" fn(Word, Word, Word, Word, Word, Word, Word, Word, Word, Word);
-        /// The flag of a task that depends on others.
-        const DEPENDS: Word = 8;
-        // SAFETY: the program's own arguments go to the function that it meant to call, or those of a task that runs its own. The library has
-        // copied what is passed to it when it returns.
-        unsafe {
-            let address = meant_by_call(RuntimeFunction::GOMP_task);
-            if address == 0 {
-                run_alone(function, data);
-                return;
-            }
-            let next: Next = std::mem::transmute(address);
-            let call = TaskCall { function, data, copier, bytes, alignment, bounds: false };
-            // A task that ends by an event keeps the address of its arguments.
-            let Some(task) = (if detach == 0 && !reporting::is_owned(address) { tasks::wrap(call) } else { None })
-            else {
-                next(function, data, copier, bytes, alignment, condition, flags, depend, priority, detach);
-                return;
-            };
-            let (run, copy) = (tasks::run as *const () as Word, tasks::copy as *const () as Word);
-            let (source, bytes, alignment) = (&raw const task.source as Word, task.bytes, task.alignment);
-            // A task that runs at once may have to wait for those that it depends on.
-            wait_if(flags & DEPENDS != 0, WaitKind::Tasks, || {
-                next(run, source, copy, bytes, alignment, condition, flags, depend, priority, detach);
-                0
-            });
-        }
-    }
-    entry!("GOMP_task", body);
-};
-
-/// A function that makes the tasks of a loop, and mostly waits for them.
-macro_rules! taskloop {
-    ($name:ident, $string:literal) => {
-        const _: () = {
-            unsafe extern "C-unwind" fn body(
-                function: Word,
-                data: Word,
-                copier: Word,
-                bytes: Word,
-                alignment: Word,
-                flags: Word,
-                count: Word,
-                priority: Word,
-                from: Word,
-                to: Word,
-                by: Word,
-            ) {
-                type Next =
-                    unsafe extern "C-unwind" fn(Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word);
-                // SAFETY: as for GOMP_task.
-                unsafe {
-                    let address = meant_by_call(RuntimeFunction::$name);
-                    if address == 0 {
-                        return;
-                    }
-                    let next: Next = std::mem::transmute(address);
-                    let call = TaskCall { function, data, copier, bytes, alignment, bounds: true };
-                    let task = if reporting::is_owned(address) { None } else { tasks::wrap(call) };
-                    let Some(task) = task else {
-                        next(function, data, copier, bytes, alignment, flags, count, priority, from, to, by);
-                        return;
-                    };
-                    let (run, copy) = (tasks::run as *const () as Word, tasks::copy as *const () as Word);
-                    let (source, bytes, alignment) = (&raw const task.source as Word, task.bytes, task.alignment);
-                    wait(WaitKind::Tasks, || {
-                        next(run, source, copy, bytes, alignment, flags, count, priority, from, to, by);
-                        0
-                    });
-                }
-            }
-            entry!($string, body);
-        };
-    };
-}
-
-taskloop!(GOMP_taskloop, "GOMP_taskloop");
-taskloop!(GOMP_taskloop_ull, "GOMP_taskloop_ull");

@@ -1,5 +1,7 @@
-//! The functions that a row of the table cannot describe, each in C and in Fortran.
+//! The functions that a row of the table cannot describe. Each serves C and Fortran, whose arguments may be fewer: then the last ones are
+//! registers that are not read.
 
+use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int};
 
 use crate::forward::{self, NEXT, fortran_names};
@@ -8,28 +10,47 @@ use crate::harmless::{enter, guard};
 use crate::lifecycle::{end, finalize, process_state, start};
 use crate::markers::pcontrol;
 use crate::mpi::lang::{ArgumentLanguage, C, ConvertedHandle, Fortran};
-use crate::mpi::symbols::{self, symbol};
+use crate::mpi::symbols;
 use crate::mpi::{abi, call, detect};
 use crate::processor::{entry, fortran_entry};
 use crate::state::entered;
 use crate::state::thread::{self, RecorderThread};
 use crate::word::{Word, int_at};
 
-/// Calls the function at an address that `next` gives. Rare calls only.
-macro_rules! forward {
-    ($next:expr, ($($argument:expr),*)) => {{
-        let function = $next;
-        if function == 0 {
-            abi::abi().err_other as Word
+/// A call of one of these functions, on its way to the function that the program meant to call.
+#[derive(Clone, Copy)]
+struct SpecialCall {
+    /// The name for profiling in C.
+    profiling: &'static CStr,
+    /// The place in [`NEXT`] that an entry in Fortran has noted.
+    next: usize,
+}
+
+impl SpecialCall {
+    /// Reads the entry's note, so it comes first.
+    fn new(profiling: &'static CStr) -> Self {
+        // SAFETY: the calling thread's state.
+        SpecialCall { profiling, next: unsafe { (*thread::current()).next } }
+    }
+
+    /// Makes the real call. The function in C is looked up by name, the one in Fortran was found by the entry.
+    ///
+    /// # Safety
+    /// The arguments are the program's own.
+    unsafe fn forward<L: ArgumentLanguage>(self, [a, b, c, d]: [Word; 4]) -> Word {
+        let function = if L::FORTRAN {
+            forward::next_at(self.next)
         } else {
+            let own = self.profiling.to_bytes_with_nul().get(1..).unwrap_or_default();
+            symbols::find(self.profiling, CStr::from_bytes_with_nul(own).unwrap_or_default())
+        };
+        let code = match function {
+            0 => abi::abi().err_other,
             // SAFETY: the program's own arguments, passed on to the function that it meant to call.
-            unsafe {
-                let function: unsafe extern "C-unwind" fn($(forward!(@word $argument)),*) -> Word = std::mem::transmute(function);
-                function($($argument),*)
-            }
-        }
-    }};
-    (@word $argument:expr) => { Word };
+            _ => unsafe { call::call_at(function, [a, b, c, d, 0, 0, 0, 0]) },
+        };
+        code as u32 as Word
+    }
 }
 
 /// Runs the library's part of a rare function.
@@ -39,22 +60,25 @@ fn cold(work: impl FnOnce(*mut RecorderThread)) {
     unsafe { enter::cold(thread, || work(thread)) };
 }
 
-/// Returns whether a Fortran call succeeded; `ierror` is optional in mpi_f08.
+/// Returns whether a call succeeded. `ierror` is optional in mpi_f08.
 ///
 /// # Safety
-/// `ierror` is null or the address of an INTEGER.
-unsafe fn succeeded(ierror: Word) -> bool {
-    // SAFETY: null or the address of an INTEGER.
+/// In Fortran, `ierror` is null or the address of an INTEGER.
+unsafe fn has_succeeded<L: ArgumentLanguage>(result: Word, ierror: Word) -> bool {
+    if !L::FORTRAN {
+        return result as i32 == 0;
+    }
+    // SAFETY: the caller's promise.
     ierror == 0 || unsafe { int_at(ierror) == 0 }
 }
 
-/// The thread level that MPI_Init_thread has stored, or MPI's own word where the program does not want to know.
+/// Returns the thread level that MPI_Init_thread has stored, or MPI's answer if the program does not want to know.
 ///
 /// # Safety
 /// `provided` is null, or the address that a successful call has filled.
 unsafe fn provided_level(provided: Word) -> c_int {
     let mut level: c_int = 0;
-    // SAFETY: null, or the address that a successful call has filled.
+    // SAFETY: the caller's promise.
     unsafe {
         if provided != 0 {
             return int_at(provided);
@@ -66,7 +90,7 @@ unsafe fn provided_level(provided: Word) -> c_int {
 
 fn initialised(level: c_int) {
     let thread = thread::current();
-    // Also if recording was given up by now, for the other ranks count on this one.
+    // Also if recording was given up by now, because the other ranks count on this one.
     // SAFETY: the calling thread's state; MPI has just said that it is initialised.
     unsafe {
         enter::quiet(thread, || {
@@ -79,9 +103,8 @@ fn initialised(level: c_int) {
     };
 }
 
-/// Returns whether a wrapper of the same family is under way on this thread: Fortran's MPI_Init may call C's.
+/// Runs `work`, which is given whether it is outside of all other such calls on this thread: Fortran's MPI_Init may call C's.
 fn outermost<T>(work: impl FnOnce(bool) -> T) -> T {
-    use std::cell::Cell;
     thread_local!(static DEPTH: Cell<u32> = const { Cell::new(0) });
     let depth = DEPTH.replace(DEPTH.get() + 1);
     let result = work(depth == 0);
@@ -89,171 +112,108 @@ fn outermost<T>(work: impl FnOnce(bool) -> T) -> T {
     result
 }
 
-/// Defines the function of this name, with the entry that notes the call and its way to `$body`. One in Fortran has a place among the names.
-macro_rules! special_entry {
-    ($name:literal, [], $body:path) => {
-        entry!($name, $body);
-    };
-    ($name:literal, [$index:literal], $body:path) => {
-        fortran_entry!($name, ".text.lbprof", $index, NEXT, fortran_names::choose, $body);
-    };
-}
-
-/// The function to forward to: one in C is looked up by name, one in Fortran was found by the entry.
-macro_rules! next_function {
-    ($name:literal, []) => {{
-        // SAFETY: literals without an inner NUL, and one appended.
-        let (profiling, own) = unsafe {
-            (
-                CStr::from_bytes_with_nul_unchecked(concat!("P", $name, "\0").as_bytes()),
-                CStr::from_bytes_with_nul_unchecked(concat!($name, "\0").as_bytes()),
-            )
-        };
-        symbols::find(profiling, own)
-    }};
-    ($name:literal, [$index:literal]) => {
-        forward::next($index)
-    };
-}
-
-/// Forgets what the entry has noted, of which these functions need nothing.
+/// Forgets the entry's note, which these functions do not need any more.
 fn leave_entry() {
     // SAFETY: the calling thread's state, which the entry has filled.
     unsafe { entered::leave(thread::current()) };
 }
 
-macro_rules! init {
-    ($name:literal, $place:tt, ($($argument:ident),*), $ok:expr, $level:expr) => {
-        const _: () = {
-            // MPI-4.1 §11.2.1
-            #[allow(unused_unsafe, reason = "only some flavours read what the call filled")]
-            unsafe extern "C-unwind" fn init($($argument: Word),*) -> Word {
-                leave_entry();
-                cold(|_| start::before_init());
-                outermost(|outermost| {
-                    let result = forward!(next_function!($name, $place), ($($argument),*));
-                    // SAFETY: what the call has just filled.
-                    unsafe {
-                        if outermost && ($ok)(result) {
-                            initialised($level);
-                        }
-                    }
-                    result
-                })
+/// Initialises MPI. `note` runs after the outermost call, if that was successful.
+///
+/// # Safety
+/// The arguments are the program's own.
+unsafe fn initialise<L: ArgumentLanguage>(
+    call: SpecialCall,
+    arguments: [Word; 4],
+    ierror: Word,
+    note: impl FnOnce(),
+) -> Word {
+    leave_entry();
+    cold(|_| start::before_init());
+    // SAFETY: the caller's promise; the call has just filled `ierror`.
+    outermost(|outermost| unsafe {
+        let result = call.forward::<L>(arguments);
+        if outermost && has_succeeded::<L>(result, ierror) {
+            note();
+        }
+        result
+    })
+}
+
+/// Finalises MPI. `note` runs after the outermost call.
+///
+/// # Safety
+/// The arguments are the program's own.
+unsafe fn finalise<L: ArgumentLanguage>(call: SpecialCall, arguments: [Word; 4], note: impl FnOnce()) -> Word {
+    // SAFETY: MPI is still initialised; the caller's promise.
+    outermost(|outermost| unsafe {
+        if outermost {
+            end::finalising(thread::current());
+        }
+        leave_entry();
+        let result = call.forward::<L>(arguments);
+        if outermost {
+            note();
+        }
+        result
+    })
+}
+
+/// MPI_Init(argc, argv), in Fortran (ierror) (MPI-4.1 §11.2.1).
+unsafe extern "C-unwind" fn wrap_init<L: ArgumentLanguage>(a: Word, b: Word) -> Word {
+    // SAFETY: the program's own arguments.
+    unsafe { initialise::<L>(SpecialCall::new(c"PMPI_Init"), [a, b, 0, 0], a, || initialised(0)) }
+}
+entry!("MPI_Init", wrap_init::<C>);
+
+/// MPI_Init_thread(argc, argv, required, provided), in Fortran (required, provided, ierror).
+unsafe extern "C-unwind" fn wrap_init_thread<L: ArgumentLanguage>(a: Word, b: Word, c: Word, d: Word) -> Word {
+    let provided = if L::FORTRAN { b } else { d };
+    let call = SpecialCall::new(c"PMPI_Init_thread");
+    // SAFETY: the program's own arguments, of which a successful call has filled `provided`.
+    unsafe { initialise::<L>(call, [a, b, c, d], c, || initialised(provided_level(provided))) }
+}
+entry!("MPI_Init_thread", wrap_init_thread::<C>);
+
+/// MPI_Finalize (MPI-4.1 §11.2.2), which has no argument in C.
+unsafe extern "C-unwind" fn wrap_finalize<L: ArgumentLanguage>(ierror: Word) -> Word {
+    // SAFETY: the program's own argument.
+    unsafe { finalise::<L>(SpecialCall::new(c"PMPI_Finalize"), [ierror, 0, 0, 0], finalize::note_return) }
+}
+entry!("MPI_Finalize", wrap_finalize::<C>);
+
+unsafe extern "C-unwind" fn wrap_abort<L: ArgumentLanguage>(comm: Word, errorcode: Word, ierror: Word) -> Word {
+    let call = SpecialCall::new(c"PMPI_Abort");
+    leave_entry();
+    // SAFETY: the program's own arguments.
+    unsafe {
+        cold(|thread| end::aborting(thread, L::int(errorcode)));
+        call.forward::<L>([comm, errorcode, ierror, 0])
+    }
+}
+entry!("MPI_Abort", wrap_abort::<C>);
+
+/// MPI_Type_free is local, but the handle may be given to another datatype.
+unsafe extern "C-unwind" fn wrap_type_free<L: ArgumentLanguage>(datatype: Word, ierror: Word) -> Word {
+    let call = SpecialCall::new(c"PMPI_Type_free");
+    leave_entry();
+    // SAFETY: the program's own arguments, the first of them the address of the handle.
+    unsafe {
+        cold(|_| {
+            if detect::detect() {
+                datatypes::forget(L::handle_at(datatype, 0, ConvertedHandle::Datatype));
             }
-            special_entry!($name, $place, init);
-        };
-    };
+        });
+        call.forward::<L>([datatype, ierror, 0, 0])
+    }
 }
-
-init!("MPI_Init", [], (argc, argv), |result: Word| result as i32 == 0, 0);
-init!(
-    "MPI_Init_thread",
-    [],
-    (argc, argv, required, provided),
-    |result: Word| result as i32 == 0,
-    provided_level(provided)
-);
-
-macro_rules! fortran_init {
-    ($name:literal, $index:literal) => {
-        init!($name, [$index], (ierror), |_| succeeded(ierror), 0);
-    };
-}
-
-macro_rules! fortran_init_thread {
-    ($name:literal, $index:literal) => {
-        init!($name, [$index], (required, provided, ierror), |_| succeeded(ierror), provided_level(provided));
-    };
-}
-
-macro_rules! finalize {
-    ($name:literal, $place:tt) => {
-        const _: () = {
-            // MPI-4.1 §11.2.2. C has no argument; that of Fortran is then a register that nobody reads.
-            unsafe extern "C-unwind" fn body(ierror: Word) -> Word {
-                outermost(|outermost| {
-                    if outermost {
-                        // SAFETY: MPI is still initialised.
-                        unsafe { end::finalising(thread::current()) };
-                    }
-                    leave_entry();
-                    let result = forward!(next_function!($name, $place), (ierror));
-                    if outermost {
-                        finalize::note_return();
-                    }
-                    result
-                })
-            }
-            special_entry!($name, $place, body);
-        };
-    };
-}
-finalize!("MPI_Finalize", []);
-
-macro_rules! fortran_finalize {
-    ($name:literal, $index:literal) => {
-        finalize!($name, [$index]);
-    };
-}
-
-macro_rules! abort {
-    ($name:literal, $place:tt, $language:ty) => {
-        const _: () = {
-            // MPI-4.1 §11.4.1
-            unsafe extern "C-unwind" fn abort(comm: Word, errorcode: Word, ierror: Word) -> Word {
-                leave_entry();
-                cold(|thread| {
-                    // SAFETY: the function's own arguments.
-                    unsafe { end::aborting(thread, <$language as ArgumentLanguage>::int(errorcode)) };
-                });
-                forward!(next_function!($name, $place), (comm, errorcode, ierror))
-            }
-            special_entry!($name, $place, abort);
-        };
-    };
-}
-abort!("MPI_Abort", [], C);
-
-macro_rules! fortran_abort {
-    ($name:literal, $index:literal) => {
-        abort!($name, [$index], Fortran);
-    };
-}
-
-macro_rules! type_free {
-    ($name:literal, $place:tt, $language:ty) => {
-        const _: () = {
-            // Local, but the handle may be given to another datatype.
-            unsafe extern "C-unwind" fn type_free(datatype: Word, ierror: Word) -> Word {
-                leave_entry();
-                cold(|_| {
-                    if detect::detect() {
-                        // SAFETY: the address of the handle.
-                        datatypes::forget(unsafe {
-                            <$language as ArgumentLanguage>::handle_at(datatype, 0, ConvertedHandle::Datatype)
-                        });
-                    }
-                });
-                forward!(next_function!($name, $place), (datatype, ierror))
-            }
-            special_entry!($name, $place, type_free);
-        };
-    };
-}
-type_free!("MPI_Type_free", [], C);
-
-macro_rules! fortran_type_free {
-    ($name:literal, $index:literal) => {
-        type_free!($name, [$index], Fortran);
-    };
-}
+entry!("MPI_Type_free", wrap_type_free::<C>);
 
 fn control(level: i32, label: Word) {
     // Not within the recorder, where markers refuse to run.
     guard::guarded(|| {
         if process_state::pcontrol_labels() {
-            // SAFETY: the user said that the program passes labels.
+            // SAFETY: the user has set that the program passes labels.
             unsafe { pcontrol::control_labelled(level, label as *const c_char) };
         } else {
             pcontrol::control(level);
@@ -261,7 +221,7 @@ fn control(level: i32, label: Word) {
     });
 }
 
-/// MPI-4.1 §15.2.4. The C function is variadic; a second argument, where there is one, is in the register of `label`.
+/// MPI-4.1 §15.2.4. The C function is variadic; a second argument, if there is one, is in the register of `label`.
 #[unsafe(export_name = "MPI_Pcontrol")]
 unsafe extern "C-unwind" fn pcontrol(level: c_int, label: Word) -> Word {
     control(level, label);
@@ -269,102 +229,50 @@ unsafe extern "C-unwind" fn pcontrol(level: c_int, label: Word) -> Word {
     if next == 0 {
         return 0;
     }
-    // SAFETY: the function's own signature; it ignores what it does not know.
+    // SAFETY: the function's own signature; it ignores arguments that it does not know.
     unsafe {
         let next: unsafe extern "C-unwind" fn(c_int, ...) -> c_int = std::mem::transmute(next);
         next(level, label) as u32 as Word
     }
 }
 
-macro_rules! fortran_pcontrol {
-    ($name:literal, $index:literal) => {
-        const _: () = {
-            unsafe extern "C-unwind" fn pcontrol(level: Word) -> Word {
-                leave_entry();
-                // SAFETY: the address of an INTEGER. Fortran's has no label.
-                control(unsafe { int_at(level) }, 0);
-                forward!(next_function!($name, [$index]), (level))
-            }
-            special_entry!($name, [$index], pcontrol);
-        };
-    };
-}
-
-/// C's handle of a session that MPI_Session_init has stored.
-///
-/// # Safety
-/// `session` is the address of a handle that MPI has stored.
-unsafe fn session_at<L: ArgumentLanguage>(session: Word) -> Word {
-    let f2c = if L::FORTRAN { symbol(c"PMPI_Session_f2c") } else { 0 };
-    // SAFETY: the address of a handle; Fortran's is turned into C's by a local look-up.
+/// MPI_PCONTROL of Fortran, which has no label.
+unsafe extern "C-unwind" fn wrap_pcontrol<L: ArgumentLanguage>(level: Word) -> Word {
+    let call = SpecialCall::new(c"PMPI_Pcontrol");
+    leave_entry();
+    // SAFETY: the program's own argument.
     unsafe {
-        if f2c == 0 {
-            L::handle_at(session, 0, ConvertedHandle::Comm)
-        } else {
-            let f2c: unsafe extern "C" fn(c_int) -> Word = std::mem::transmute(f2c);
-            f2c(int_at(session))
-        }
+        control(L::int(level), 0);
+        call.forward::<L>([level, 0, 0, 0])
     }
 }
 
-macro_rules! session_init {
-    ($name:literal, $place:tt, $language:ty) => {
-        const _: () = {
-            // MPI-4.1 §11.3. Recording starts with the first communicator.
-            unsafe extern "C-unwind" fn init(info: Word, errhandler: Word, session: Word, ierror: Word) -> Word {
-                leave_entry();
-                cold(|_| start::before_init());
-                outermost(|outermost| {
-                    let result = forward!(next_function!($name, $place), (info, errhandler, session, ierror));
-                    // SAFETY: what the call has just filled.
-                    let ok = if <$language>::FORTRAN { unsafe { succeeded(ierror) } } else { result as i32 == 0 };
-                    if outermost && ok {
-                        cold(|thread| {
-                            if detect::detect() {
-                                // SAFETY: as above.
-                                unsafe { start::session_initialised(thread, session_at::<$language>(session)) };
-                            }
-                        });
-                    }
-                    result
-                })
-            }
-            special_entry!($name, $place, init);
-        };
-    };
+/// MPI_Session_init (MPI-4.1 §11.3). Recording starts with the first communicator.
+unsafe extern "C-unwind" fn wrap_session_init<L: ArgumentLanguage>(
+    info: Word,
+    errhandler: Word,
+    session: Word,
+    ierror: Word,
+) -> Word {
+    let call = SpecialCall::new(c"PMPI_Session_init");
+    // SAFETY: the program's own arguments, of which a successful call has filled `session`.
+    unsafe {
+        initialise::<L>(call, [info, errhandler, session, ierror], ierror, || {
+            cold(|thread| {
+                if detect::detect() {
+                    start::session_initialised(thread, L::handle_at(session, 0, ConvertedHandle::Session));
+                }
+            });
+        })
+    }
 }
-session_init!("MPI_Session_init", [], C);
+entry!("MPI_Session_init", wrap_session_init::<C>);
 
-macro_rules! fortran_session_init {
-    ($name:literal, $index:literal) => {
-        session_init!($name, [$index], Fortran);
-    };
+unsafe extern "C-unwind" fn wrap_session_finalize<L: ArgumentLanguage>(session: Word, ierror: Word) -> Word {
+    // SAFETY: the program's own arguments.
+    unsafe { finalise::<L>(SpecialCall::new(c"PMPI_Session_finalize"), [session, ierror, 0, 0], || {}) }
 }
-
-macro_rules! session_finalize {
-    ($name:literal, $place:tt) => {
-        const _: () = {
-            unsafe extern "C-unwind" fn finalize(session: Word, ierror: Word) -> Word {
-                outermost(|outermost| {
-                    if outermost {
-                        // SAFETY: MPI is still initialised.
-                        unsafe { end::finalising(thread::current()) };
-                    }
-                    leave_entry();
-                    forward!(next_function!($name, $place), (session, ierror))
-                })
-            }
-            special_entry!($name, $place, finalize);
-        };
-    };
-}
-session_finalize!("MPI_Session_finalize", []);
-
-macro_rules! fortran_session_finalize {
-    ($name:literal, $index:literal) => {
-        session_finalize!($name, [$index]);
-    };
-}
+entry!("MPI_Session_finalize", wrap_session_finalize::<C>);
 
 // The Fortran entries of all of these, in each flavour.
 include!(concat!(env!("OUT_DIR"), "/special.rs"));

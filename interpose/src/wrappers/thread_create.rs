@@ -19,26 +19,23 @@ use crate::state::stage::{RecordingState, state};
 use crate::state::thread;
 use crate::system::foreign::NextFunction;
 
-/// The C library's.
 static NEXT: NextFunction = NextFunction::named(c"pthread_create");
 
-/// Bytes of stack that a thread has at least for that; threads with less are found later.
+/// Minimum bytes of a thread's stack. Threads with less are found later.
 const MIN_STACK: usize = 64 << 10;
 
-/// A thread that is about to begin.
 struct StartingThread {
     start: ThreadStart,
     pool: Option<&'static PoolCounts>,
 }
 
-/// The program's function and its argument, in two registers where a function returns it.
+/// The program's function and its argument, which a function returns in two registers.
 #[repr(C)]
 struct ThreadStart {
     function: usize,
     argument: *mut c_void,
 }
 
-/// Starts a thread as the C library does.
 #[unsafe(export_name = "pthread_create")]
 unsafe extern "C-unwind" fn pthread_create(
     thread: *mut c_void,
@@ -50,7 +47,7 @@ unsafe extern "C-unwind" fn pthread_create(
     if next == 0 {
         return libc::ENOSYS;
     }
-    // SAFETY: the function of this name; the program's own arguments, or those of a thread that goes on with them.
+    // SAFETY: the function of this name; the program's own arguments, or a thread of ours that goes on with them.
     unsafe {
         type Create =
             unsafe extern "C-unwind" fn(*mut c_void, *const libc::pthread_attr_t, usize, *mut c_void) -> c_int;
@@ -62,12 +59,12 @@ unsafe extern "C-unwind" fn pthread_create(
         if openmp::may_have_linked_library() {
             enter::recording(thread::current(), || critical(openmp::report_linked_library));
         }
-        // Threads from before MPI_Init may be sampled later.
+        // Threads created before MPI_Init may be sampled later.
         let is_wanted = sampling::is_on() || state() == RecordingState::Idle;
         if !is_wanted || stack_bytes(attributes) < MIN_STACK {
             return next(thread, attributes, function, argument);
         }
-        // As the C library itself, from the program's heap: the recorder's is not to be waited for here.
+        // From the program's heap, as the C library does itself: the thread may not wait for the recorder's heap here.
         let new = libc::malloc(size_of::<StartingThread>()).cast::<StartingThread>();
         if new.is_null() {
             return next(thread, attributes, function, argument);
@@ -81,7 +78,6 @@ unsafe extern "C-unwind" fn pthread_create(
     }
 }
 
-/// Bytes of stack that a thread with these attributes has.
 unsafe fn stack_bytes(attributes: *const libc::pthread_attr_t) -> usize {
     let mut bytes = MaybeUninit::new(usize::MAX);
     // SAFETY: the program's attributes.
@@ -93,7 +89,7 @@ unsafe fn stack_bytes(attributes: *const libc::pthread_attr_t) -> usize {
     }
 }
 
-/// A new thread counts, and is sampled, from now on. Gives what the program has it do.
+/// Counts and samples a new thread from now on. Returns the program's function and its argument.
 unsafe extern "C" fn begin(new: *mut StartingThread) -> ThreadStart {
     // SAFETY: made above for this thread alone; the thread's own state.
     unsafe {

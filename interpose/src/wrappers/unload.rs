@@ -1,4 +1,4 @@
-//! `dlclose`: from then on other code may lie where call paths have been found.
+//! `dlclose`: afterwards other code may lie at the addresses of known call paths.
 
 use std::ffi::{c_int, c_void};
 
@@ -10,7 +10,6 @@ use crate::state::thread;
 use crate::system::foreign::NextFunction;
 use crate::system::objects;
 
-/// The C library's.
 static NEXT: NextFunction = NextFunction::named(c"dlclose");
 
 /// Unloads as the C library does, then forgets the call paths found so far.
@@ -18,10 +17,17 @@ static NEXT: NextFunction = NextFunction::named(c"dlclose");
 unsafe extern "C-unwind" fn dlclose(handle: *mut c_void) -> c_int {
     let next = NEXT.address();
     if next == 0 {
-        // There is nothing that could have loaded it.
+        // No function could have loaded it.
         return -1;
     }
-    let has_begun = before();
+    let (thread, mut has_begun) = (thread::current(), false);
+    // SAFETY: the calling thread's state.
+    unsafe {
+        // Attributes the samples so far to the objects that are loaded now.
+        if sampling::is_on() && (*thread).busy == 0 && !signals::in_critical(thread) {
+            enter::recording(thread, || has_begun = sampling::unloading());
+        }
+    }
     // SAFETY: the function of this name; the program's own argument.
     let result = unsafe {
         let next: unsafe extern "C-unwind" fn(*mut c_void) -> c_int = std::mem::transmute(next);
@@ -34,18 +40,4 @@ unsafe extern "C-unwind" fn dlclose(handle: *mut c_void) -> c_int {
     fortran_names::forget_unloaded();
     registry::forget_call_paths();
     result
-}
-
-/// Attributes the samples so far to the objects that are loaded now. Returns false if nothing is sampled, or if a handler has
-/// interrupted the recorder.
-fn before() -> bool {
-    let thread = thread::current();
-    // SAFETY: the calling thread's state.
-    unsafe {
-        let mut has_begun = false;
-        if sampling::is_on() && (*thread).busy == 0 && !signals::in_critical(thread) {
-            enter::recording(thread, || has_begun = sampling::unloading());
-        }
-        has_begun
-    }
 }

@@ -1,7 +1,7 @@
-//! Births of communicators: how one becomes known, and which id it gets in the log.
+//! Births of communicators: how one becomes known, and the id that it gets in the log.
 //!
-//! All members of a communicator give it the same number without talking to each other: a hash of its parent's number, of how many
-//! communicators were made from the parent before, and of its members' world ranks.
+//! All members of a communicator give it the same number without a message: a hash of its parent's number, of the number of communicators
+//! made from the parent before, and of its members' world ranks.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
@@ -16,58 +16,54 @@ use crate::harmless::signals::HandlerLock;
 use crate::harmless::{enter, guard};
 use crate::log;
 use crate::mpi::call;
-use crate::mpi::predefined::{self, NullHandle, is_null};
+use crate::mpi::predefined::{self, PredefinedHandle, is_predefined};
 use crate::mpi::topology::{self, TopologyNeighbours};
 use crate::state::comm::{CommInfo, ParentId, UNKNOWN};
 use crate::state::thread;
 use crate::word::Word;
 
-/// The origin of a new communicator's id.
+/// The difference between the ids of communicators with the same members.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum CommOrigin {
-    /// Every member of the parent takes part.
+    /// Every member of the parent takes part. The number of communicators made from it before makes the difference.
     FromParent,
-    /// Only the new one's members take part.
+    /// Only the new one's members take part. The number of communicators with the same members and the same parent makes the difference.
     InGroup,
-    /// An inter-communicator, whose two sides have different parents.
+    /// An inter-communicator, whose two sides have different parents, or one without a known parent: the same without the parent.
     Inter,
 }
 
-/// A communicator was made from `parent` (a handle; 0 where there is none).
+/// Learns a communicator that was made from `parent` (a handle, or 0 if there is none).
 ///
 /// # Safety
 /// `comm` was returned by a successful call; it may be null.
 pub unsafe fn created(parent: Word, comm: Word, birth: CommOrigin) -> &'static CommInfo {
-    let parent = if parent == 0 || is_null(NullHandle::Comm, parent) { None } else { Some(known_or_defined(parent)) };
+    let parent = if parent == 0 || is_predefined(PredefinedHandle::CommNull, parent) {
+        None
+    } else {
+        Some(known_or_defined(parent))
+    };
     if parent.is_some_and(|parent| std::ptr::eq(parent, &UNKNOWN)) {
         // The call only seems to have succeeded, see `define`; or there are too many.
         return &UNKNOWN;
     }
+    // All members of the parent count it, including ranks that are not in the new one.
+    let number = if birth == CommOrigin::FromParent { parent.map_or(0, CommInfo::next_child) } else { 0 };
     // SAFETY: the caller's promise.
-    unsafe {
-        match birth {
-            // Counted by all members of the parent, also those that are not in the new one.
-            CommOrigin::FromParent => {
-                let number = parent.map_or(0, CommInfo::next_child);
-                define(comm, parent.map(CommInfo::as_parent), IdSalt::Number(number))
-            }
-            CommOrigin::InGroup => define(comm, parent.map(CommInfo::as_parent), IdSalt::Members { with_parent: true }),
-            CommOrigin::Inter => define(comm, parent.map(CommInfo::as_parent), IdSalt::Members { with_parent: false }),
-        }
-    }
+    unsafe { define(comm, parent.map(CommInfo::as_parent), birth, number) }
 }
 
-/// The facts about `comm`, with which a call has succeeded. It is defined in the log if it was not before.
+/// Returns the facts about `comm`, with which a call has succeeded. Defines it in the log if it is new.
 #[cold]
 pub fn known_or_defined(comm: Word) -> &'static CommInfo {
     if let Some(info) = table::get(comm) {
         return info;
     }
     // SAFETY: a call with the handle has succeeded, so it is valid, or it is null.
-    unsafe { define(comm, None, IdSalt::Members { with_parent: false }) }
+    unsafe { define(comm, None, CommOrigin::Inter, 0) }
 }
 
-/// Communicators that are being made by MPI_Comm_idup: the request's id, the number among the parent's, where the handle is.
+/// A communicator that MPI_Comm_idup is making: the request's id, the number among the parent's children, the address of the handle.
 struct PendingComms {
     request: u32,
     parent: ParentId,
@@ -78,8 +74,8 @@ struct PendingComms {
 
 static LATER: HandlerLock<Vec<PendingComms>> = HandlerLock::new(Vec::new());
 
-/// MPI_Comm_idup has returned: `request` makes a communicator from `parent`, whose handle `read` finds at `newcomm` when the request has
-/// completed.
+/// Notes that MPI_Comm_idup has returned: `request` makes a communicator from `parent`. `read` finds its handle at `newcomm` when the request
+/// has completed.
 pub fn begin_later(request: u32, parent: Word, newcomm: Word, read: unsafe fn(Word) -> Word) {
     let parent = known_or_defined(parent);
     let (parent, number) = (parent.as_parent(), parent.next_child());
@@ -88,10 +84,10 @@ pub fn begin_later(request: u32, parent: Word, newcomm: Word, read: unsafe fn(Wo
     }
 }
 
-/// The request of an MPI_Comm_idup has completed.
+/// Learns the communicator of an MPI_Comm_idup whose request has completed.
 ///
 /// # Safety
-/// What [`begin_later`] was given for it is as good as it was then.
+/// The arguments that [`begin_later`] was given for it are still good.
 pub unsafe fn finish_later(request: u32) {
     // SAFETY: the calling thread's own state; the handle is stored by now.
     unsafe {
@@ -100,7 +96,7 @@ pub unsafe fn finish_later(request: u32) {
             if let Some(at) = later.iter().position(|later| later.request == request) {
                 let made = later.swap_remove(at);
                 drop(later);
-                define((made.read)(made.newcomm), Some(made.parent), IdSalt::Number(made.number));
+                define((made.read)(made.newcomm), Some(made.parent), CommOrigin::FromParent, made.number);
             }
         });
     }
@@ -112,37 +108,27 @@ pub fn define_predefined() {
     known_or_defined(predefined::comm_self());
 }
 
-/// The salt that distinguishes communicators with the same members.
-enum IdSalt {
-    /// Number of communicators made from its parent before.
-    Number(u64),
-    /// Number of communicators with the same members (and the same parent) made before: for calls that not all members of the parent take
-    /// part in.
-    Members { with_parent: bool },
-}
-
-/// Ids of communicators by [`IdSalt::Members`], and how many there were.
+/// Ids of communicators that are not [`CommOrigin::FromParent`], before they were made different, and the number of communicators with each.
 static SEEN: HandlerLock<Option<HashMap<u64, u64, foldhash::fast::FixedState>>> = HandlerLock::new(None);
 
 /// Ids that a log may have.
 const MAX_COMMS: u32 = 1 << 20;
 
-/// Ids given so far.
 static N_COMMS: AtomicU32 = AtomicU32::new(0);
 
 /// Describes a communicator and writes its definition to the log.
 ///
 /// # Safety
 /// `comm` was returned by a successful call; it may be null.
-unsafe fn define(comm: Word, parent: Option<ParentId>, salt: IdSalt) -> &'static CommInfo {
-    if is_null(NullHandle::Comm, comm) || comm == 0 || !predefined::may_be_comm(comm) {
+unsafe fn define(comm: Word, parent: Option<ParentId>, birth: CommOrigin, number: u64) -> &'static CommInfo {
+    if is_predefined(PredefinedHandle::CommNull, comm) || comm == 0 || !predefined::may_be_comm(comm) {
         return &UNKNOWN;
     }
     let mut rank = -1;
     // SAFETY: a local look-up.
     unsafe { call::call2(c"PMPI_Comm_rank", comm, &raw mut rank as Word) };
-    // What is no communicator has no rank. A call with it may seem to have succeeded, because the program's error handler came back: that
-    // was called again now, and never is for this handle from here on.
+    // An invalid handle has no rank. A call with it may seem to have succeeded, because the program's error handler came back. That was
+    // called again now, and is not called for this handle from here on.
     if rank < 0 {
         table::insert_unknown(comm);
         return &UNKNOWN;
@@ -164,7 +150,7 @@ unsafe fn define(comm: Word, parent: Option<ParentId>, salt: IdSalt) -> &'static
         let remote = if inter != 0 { members::world_ranks(comm, c"PMPI_Comm_remote_group") } else { Vec::new() };
         (group, remote, topology::read_neighbours(comm))
     };
-    let uid = uid_of(parent, salt, &group, &remote);
+    let uid = uid_of(parent, birth, number, &group, &remote);
     let info = CommInfo {
         id,
         rank,
@@ -193,9 +179,10 @@ unsafe fn define(comm: Word, parent: Option<ParentId>, salt: IdSalt) -> &'static
     info
 }
 
-/// The number of a communicator of these members, the same on all of them.
-fn uid_of(parent: Option<ParentId>, salt: IdSalt, group: &[u32], remote: &[u32]) -> u64 {
-    let mut hasher = hasher();
+/// Returns the number of a communicator, which is the same on all its members.
+fn uid_of(parent: Option<ParentId>, birth: CommOrigin, number: u64, group: &[u32], remote: &[u32]) -> u64 {
+    // The same numbers for the same input in every process.
+    let mut hasher = foldhash::quality::FixedState::with_seed(0x6c62_7072_6f66).build_hasher();
     // Both sides of an inter-communicator see the groups in turn.
     let (first, second) = if !remote.is_empty() && remote < group { (remote, group) } else { (group, remote) };
     for side in [first, second] {
@@ -204,12 +191,12 @@ fn uid_of(parent: Option<ParentId>, salt: IdSalt, group: &[u32], remote: &[u32])
             hasher.write_u32(rank);
         }
     }
-    if !matches!(salt, IdSalt::Members { with_parent: false }) {
+    if birth != CommOrigin::Inter {
         hasher.write_u64(parent.map_or(0, |parent| parent.uid));
     }
-    let number = match salt {
-        IdSalt::Number(number) => number,
-        IdSalt::Members { .. } => SEEN.lock().map_or(0, |mut seen| {
+    let number = match birth {
+        CommOrigin::FromParent => number,
+        _ => SEEN.lock().map_or(0, |mut seen| {
             let times = seen.get_or_insert_default().entry(hasher.finish()).or_default();
             *times += 1;
             *times << 32
@@ -219,7 +206,7 @@ fn uid_of(parent: Option<ParentId>, salt: IdSalt, group: &[u32], remote: &[u32])
     hasher.finish()
 }
 
-/// The definition of a rank's neighbours in communicator `id`, whose ranks are those of the world in `group`; `None`: it has none.
+/// Returns the definition of a rank's neighbours in communicator `id`, whose world ranks are `group`; `None` if it has no topology.
 fn named(id: u32, topology: &TopologyNeighbours, group: &[u32]) -> Option<Definition> {
     topology.is_there.then(|| {
         let [sources, destinations] = [&topology.sources, &topology.destinations].map(|ranks| {
@@ -228,9 +215,4 @@ fn named(id: u32, topology: &TopologyNeighbours, group: &[u32]) -> Option<Defini
         });
         Definition::Neighbours(NeighbourRanks { comm: id, sources, destinations })
     })
-}
-
-/// Creates a hasher that gives the same numbers for the same input in every process.
-fn hasher() -> impl Hasher {
-    foldhash::quality::FixedState::with_seed(0x6c62_7072_6f66).build_hasher()
 }

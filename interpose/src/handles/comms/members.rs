@@ -4,16 +4,17 @@ use std::ffi::CStr;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use crate::handles::groups;
-use crate::mpi::{abi, call, predefined};
+use crate::mpi::abi::abi;
+use crate::mpi::{call, predefined};
 use crate::word::Word;
 
 /// Number of ranks in MPI_COMM_WORLD; 0 if there is none.
 static WORLD_SIZE: AtomicU32 = AtomicU32::new(0);
 
-/// World ranks of an intra-communicator's group.
+/// Returns the world ranks of an intra-communicator's group.
 ///
-/// Open MPI looks for each rank by going through the world's, which for a communicator as large as the world takes a time that grows with
-/// its square. So the world is not asked about, and others of its size first whether they are like it.
+/// Open MPI searches all ranks of the world for each rank, which takes quadratic time for a communicator as large as the world. So MPI is not
+/// asked about the world, and other communicators of its size are first compared with it.
 ///
 /// # Safety
 /// `comm` is valid.
@@ -27,11 +28,11 @@ pub unsafe fn own_ranks(comm: Word) -> Vec<u32> {
         if is_world {
             WORLD_SIZE.store(size, Relaxed);
         }
-        let mut comparison = abi::abi().undefined;
+        let mut comparison = abi().undefined;
         if !is_world && size != 0 && size == WORLD_SIZE.load(Relaxed) {
             call::call3(c"PMPI_Comm_compare", comm, predefined::comm_world(), &raw mut comparison as Word);
         }
-        if is_world || comparison == abi::congruent() {
+        if is_world || comparison == abi().congruent {
             (0..size).collect()
         } else {
             world_ranks(comm, c"PMPI_Comm_group")
@@ -39,7 +40,8 @@ pub unsafe fn own_ranks(comm: Word) -> Vec<u32> {
     }
 }
 
-/// World ranks of a communicator's group; empty where MPI gives none. Ranks outside of MPI_COMM_WORLD are [`NONE`](lbprof_collector::record::NONE).
+/// Returns the world ranks of a communicator's group, which are empty if MPI gives none. Ranks outside of MPI_COMM_WORLD are
+/// [`NONE`](lbprof_collector::record::NONE).
 ///
 /// # Safety
 /// `comm` is valid.

@@ -1,4 +1,4 @@
-//! Communicators: handles → what is known of them.
+//! Communicators: handles → facts.
 
 pub mod creation;
 mod members;
@@ -6,13 +6,13 @@ mod table;
 
 use crate::handles::cache::{cache_slot, uncache};
 use crate::handles::comms::creation::known_or_defined;
-use crate::mpi::predefined::{NullHandle, is_null};
+use crate::mpi::predefined::{PredefinedHandle, is_predefined};
 use crate::recording::registry;
 use crate::state::comm::{CommInfo, UNKNOWN};
 use crate::state::thread::{RecorderThread, UNSEEN, tables};
 use crate::word::Word;
 
-/// The facts about `comm`.
+/// Returns the facts about `comm`.
 ///
 /// # Safety
 /// `thread` is the calling thread's state; `comm` is a valid handle or a null one.
@@ -22,13 +22,13 @@ pub unsafe fn find(thread: *mut RecorderThread, comm: Word) -> &'static CommInfo
     unsafe { if let Some(last) = last_used(thread, comm) { last } else { look_up(thread, comm) } }
 }
 
-/// The facts about the communicator that was used last, if that is `comm`: a handle, or the word that it was passed as.
+/// Returns the facts about the communicator that was used last, if that is `comm`: a handle, or the word that was passed.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
 #[inline(always)]
 pub unsafe fn last_used(thread: *mut RecorderThread, comm: Word) -> Option<&'static CommInfo> {
-    // SAFETY: a thread that has a ring has a communicator there, if only the unknown one; descriptions are never freed.
+    // SAFETY: a thread with a ring has a communicator there, if only the unknown one. Descriptions are never freed.
     unsafe { if comm == (*thread).comm_handle { (*thread).comm.as_ref() } else { None } }
 }
 
@@ -58,7 +58,7 @@ pub unsafe fn look_up(thread: *mut RecorderThread, comm: Word) -> &'static CommI
     }
 }
 
-/// Of a handle that was not seen before nothing is known until a call with it has succeeded ([`crate::recording::slot::learn`]).
+/// Looks up a communicator in the table. A new handle is unknown until a call with it has succeeded ([`crate::recording::slot::learn`]).
 ///
 /// # Safety
 /// As [`find`].
@@ -66,7 +66,7 @@ pub unsafe fn look_up(thread: *mut RecorderThread, comm: Word) -> &'static CommI
 unsafe fn known_or_seen(thread: *mut RecorderThread, comm: Word) -> Option<&'static CommInfo> {
     // SAFETY: the thread's own state.
     unsafe {
-        if (*thread).asking || comm == 0 || is_null(NullHandle::Comm, comm) {
+        if (*thread).asking || comm == 0 || is_predefined(PredefinedHandle::CommNull, comm) {
             return Some(known_or_defined(comm));
         }
         let known = table::get(comm);
@@ -89,7 +89,7 @@ pub unsafe fn forget(comm: Word) {
         let cached = (&raw mut (*tables(thread)).comms).cast::<(Word, *const CommInfo)>().add(cache_slot(comm));
         uncache(&raw mut (*cached).0, comm);
     });
-    // Only now, when nothing leads to it any more.
+    // Nothing leads to it any more.
     if let Some(known) = known {
         table::retire(known);
     }

@@ -1,4 +1,4 @@
-//! The communicators that are known, by handle.
+//! The known communicators, by handle.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -16,11 +16,12 @@ struct CommTable {
 }
 
 impl CommTable {
-    /// A description in memory that lasts: that of one freed long ago, or new.
+    /// Keeps a description in memory that lasts: new, or used for a communicator that was freed long ago.
     fn keep(&mut self, info: CommInfo) -> &'static CommInfo {
         let old = if self.freed.len() > QUARANTINE { self.freed.pop_front() } else { None };
         match old {
-            // SAFETY: made by the line below; no handle and no cache leads to it, and no call that could still read it goes on, see [`QUARANTINE`].
+            // SAFETY: made by the line below. No handle and no cache leads to it, and calls that could still read it have ended, see
+            // [`QUARANTINE`].
             Some(old) => unsafe {
                 let memory = std::ptr::from_ref(old).cast_mut();
                 memory.write(info);
@@ -33,16 +34,15 @@ impl CommTable {
 
 static COMMS: HandlerLock<Option<CommTable>> = HandlerLock::new(None);
 
-/// So many communicators are freed before the memory of a description is used again. A call with a communicator that another
-/// thread frees is an error of the program (MPI-4.1 §7.4.3), and none lasts for so many creations and deletions.
+/// Communicators that are freed before the memory of a description is used again. A call with a communicator that another thread frees is an
+/// error of the program (MPI-4.1 §7.4.3), and no call lasts for that many creations and deletions.
 const QUARANTINE: usize = 1024;
 
-/// Looks up the facts about `comm`.
 pub fn get(comm: Word) -> Option<&'static CommInfo> {
     COMMS.lock().and_then(|comms| comms.as_ref()?.by_handle.get(&comm).copied())
 }
 
-/// Sets the facts about `comm`, and returns them where they stay.
+/// Sets the facts about `comm`, and returns them at their lasting address.
 pub fn insert(comm: Word, info: CommInfo) -> &'static CommInfo {
     let Some(mut comms) = COMMS.lock() else { return &UNKNOWN };
     let comms = comms.get_or_insert_default();
@@ -51,19 +51,18 @@ pub fn insert(comm: Word, info: CommInfo) -> &'static CommInfo {
     info
 }
 
-/// `comm` is no communicator: MPI is not asked about it again.
+/// Notes that `comm` is no communicator, so that MPI is not asked about it again.
 pub fn insert_unknown(comm: Word) {
     if let Some(mut comms) = COMMS.lock() {
         comms.get_or_insert_default().by_handle.insert(comm, &UNKNOWN);
     }
 }
 
-/// Takes out what is known of `comm`.
 pub fn remove(comm: Word) -> Option<&'static CommInfo> {
     COMMS.lock().and_then(|mut comms| comms.as_mut()?.by_handle.remove(&comm))
 }
 
-/// Nothing leads to a description any more: its memory may be used again, after a while.
+/// Gives back a description to which nothing leads any more. Its memory is used again after a while.
 pub fn retire(info: &'static CommInfo) {
     if !std::ptr::eq(info, &UNKNOWN)
         && let Some(mut comms) = COMMS.lock()

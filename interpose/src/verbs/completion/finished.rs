@@ -1,4 +1,4 @@
-//! A request that was completed: its record, and its place in the table of requests.
+//! Completed requests: their records, and their removal from the table of requests.
 
 use crate::handles::comms::creation;
 use crate::handles::requests::{self, ACTIVE, OpenRequest, PERSISTENT, READS, RECEIVES, WRITES};
@@ -13,15 +13,15 @@ use lbprof_collector::record::{CallFlags, Record};
 /// Fills the record of a completed request.
 ///
 /// # Safety
-/// `record` is live; `status` is 0 or a filled one's address.
+/// `record` is live; `status` is 0 or the address of a filled status.
 #[inline(never)]
 pub(super) unsafe fn store_completed(record: *mut Record, handle: Word, status: Word, open: Option<OpenRequest>) {
     // SAFETY: the caller's promise.
     unsafe { store_completed_here(record, handle, status, open) };
 }
 
-/// Stores a completed request, inlined where it matters: a part of a call that completed several requests. `status` is 0 if the call
-/// failed, because nothing says which statuses are filled then.
+/// Fills the record of a completed request, inlined for the parts of a call that completed several. `status` is 0 if the call failed,
+/// because it is not known which statuses are filled then.
 ///
 /// # Safety
 /// As [`store_completed`].
@@ -36,12 +36,7 @@ pub(super) unsafe fn store_completed_here(record: *mut Record, handle: Word, sta
             }
             (*record).flags |= CallFlags::UNKNOWN_REQUEST;
             if status != 0 {
-                let arrived = status::read_status(status);
-                if arrived.source >= 0 {
-                    (*record).peer = arrived.source;
-                    (*record).tag = arrived.tag;
-                    (*record).received = arrived.bytes;
-                }
+                store_arrived(record, status::read_status(status));
             }
             return;
         };
@@ -85,7 +80,7 @@ unsafe fn store_message(record: *mut Record, status: Word, kind: u64) {
     }
 }
 
-/// Stores such a status where the library has to be asked about it. Apart, so that others need no registers for that.
+/// Stores such a status if the library has to be asked about it. It is a function of its own, so that others need no registers for that.
 ///
 /// # Safety
 /// As [`store_completed`].
@@ -96,7 +91,8 @@ unsafe fn store_standard_message(record: *mut Record, status: Word, kind: u64) {
     unsafe { store_message(record, status, kind) };
 }
 
-/// Stores the status of a request that is persistent, makes a communicator, reads or writes.
+/// Stores the status of a request that is persistent, makes a communicator, reads or writes. File transfers cannot be cancelled (MPI-4.1
+/// §3.8.4), and Open MPI 4 leaves that part of their status unset.
 ///
 /// # Safety
 /// As [`store_completed`].
@@ -105,19 +101,13 @@ unsafe fn store_unusual(record: *mut Record, status: Word, kind: u64, id: u32) {
     // SAFETY: a live record; a filled status.
     unsafe {
         let message = Activity::number_in(kind) == Activity::PointToPoint as u16;
-        if status != 0 && (message || kind & (RECEIVES | READS | WRITES) != 0) {
-            let arrived = status::read_status(status);
-            // Transfers to files cannot be cancelled (MPI-4.1 §3.8.4), and Open MPI 4 leaves that part of their status as it was.
-            if arrived.cancelled && kind & (READS | WRITES) == 0 {
-                (*record).flags |= CallFlags::CANCELLED;
-                (*record).sent = 0;
-            } else if kind & RECEIVES != 0 {
-                store_arrived(record, arrived);
-            } else if kind & READS != 0 {
-                (*record).received = arrived.bytes;
-            } else if kind & WRITES != 0 {
-                (*record).sent = arrived.bytes;
-            }
+        if status == 0 {
+        } else if kind & READS != 0 {
+            (*record).received = status::read_status(status).bytes;
+        } else if kind & WRITES != 0 {
+            (*record).sent = status::read_status(status).bytes;
+        } else if message || kind & RECEIVES != 0 {
+            store_message(record, status, kind);
         }
         if kind & requests::MAKES_COMM != 0 {
             creation::finish_later(id);
@@ -125,7 +115,7 @@ unsafe fn store_unusual(record: *mut Record, status: Word, kind: u64, id: u32) {
     }
 }
 
-/// Takes the completed request out of the table; a persistent one stays, inactive.
+/// Takes the completed request out of the table. A persistent one stays, inactive.
 #[inline(always)]
 pub(super) fn take_completed(handle: Word) -> Option<OpenRequest> {
     let open = requests::take(handle)?;

@@ -1,4 +1,4 @@
-//! The parts of a call that starts or completes several requests.
+//! Parts of a call that starts or completes several requests.
 
 use std::hint;
 use std::sync::atomic::{Ordering::Release, compiler_fence};
@@ -17,12 +17,13 @@ use lbprof_collector::joined::{JOINED_COMPLETED, can_join_completed};
 use lbprof_collector::record::{CallFlags, NONE, Record};
 use lbprof_collector::{Activity, Operation, ProblemKind};
 
-/// Records the requests that a call has completed, up to the first that is not a usual one, or for which the ring has no room: the first in the call's own record, each
-/// further one in a part. The call's record counts those that are complete. Returns the first handle that it has not recorded, and the last record; null: there
-/// is none.
+/// Records the requests that a call has completed, up to the first that is unusual or for which the ring has no room: the first in the
+/// call's own record, each further one in a part. The call's record counts the completed requests. Returns the first handle that is not
+/// recorded, and the last record, which is null if there is none.
 ///
 /// # Safety
-/// `slot` is that of the call that has just returned on `thread`, the calling one. The handles are those from `next` to `end`, whose statuses are filled.
+/// `slot` is the slot of the call that has just returned on `thread`, the calling one. The handles lie between `next` and `end`, and their
+/// statuses are filled.
 #[unsafe(link_section = ".text.hot.lbprof_c.in_turn")]
 #[inline(never)] // One for all languages.
 pub(super) unsafe fn complete_usual(
@@ -58,7 +59,7 @@ pub(super) unsafe fn complete_usual(
                         return (next, last);
                     }
                     if is_first {
-                        // Last of all: whoever finds it so finds the request.
+                        // Last: a reader that sees the flag finds the request complete.
                         compiler_fence(Release);
                         (*slot).operation |= JOINED_COMPLETED;
                     } else {
@@ -75,7 +76,7 @@ pub(super) unsafe fn complete_usual(
     }
 }
 
-/// Takes the next slot for a part of the call at `slot`, which had these flags, and fills all that [`store_usual`] does not.
+/// Takes the next slot for a part of the call at `slot`, which had these flags, and fills all fields that [`store_usual`] does not.
 ///
 /// # Safety
 /// The ring of `thread`, the calling one, has a free slot.
@@ -95,7 +96,8 @@ unsafe fn next_part(thread: *mut RecorderThread, slot: *mut Record, flags: CallF
     }
 }
 
-/// Gives back the slot of a part that nothing was stored in, unless a handler has made a call meanwhile: a slot without a record is left out.
+/// Gives back the slot of a part in which nothing was stored, unless a handler has made a call meanwhile. Readers skip a slot without a
+/// record.
 ///
 /// # Safety
 /// `part` comes from [`next_part`].
@@ -111,10 +113,10 @@ unsafe fn take_back_part(thread: *mut RecorderThread, part: *mut Record) {
     }
 }
 
-/// Stores the facts of a completed request in a record that has the flags of its call, if it is a usual one; whether it did.
+/// Stores the facts of a completed request in a record that has the flags of its call, if it is a usual one. Returns whether it did.
 ///
 /// # Safety
-/// `record` is live; `status` is a filled one's address.
+/// `record` is live; `status` is the address of a filled status.
 #[unsafe(link_section = ".text.hot.lbprof_c.in_turn")]
 #[inline(never)] // So that it and its caller have all registers.
 unsafe fn store_usual(record: *mut Record, handle: Word, status: Word) -> bool {
@@ -127,33 +129,23 @@ unsafe fn store_usual(record: *mut Record, handle: Word, status: Word) -> bool {
     true
 }
 
-/// Returns whether two records have the same communicator and activity.
-///
-/// # Safety
-/// Live records.
-#[inline(always)]
-pub(super) unsafe fn is_alike(one: *const Record, other: *const Record) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe { (*one).comm == (*other).comm && (*one).flags.activity_number() == (*other).flags.activity_number() }
-}
-
 /// The parts of a call that starts or completes several requests. The first request that was completed is in the call's own record
 /// ([`lbprof_collector::joined`]).
 ///
-/// What is rare works on a copy of it, so that it stays in registers.
+/// Rare cases work on a copy, so that the original stays in registers.
 #[derive(Clone, Copy)]
 pub(super) struct CompletionParts {
-    /// The call's record. Where a flush intervened it holds nothing or another one, maybe a part.
+    /// The call's record. After a flush it is empty or holds another record, maybe a part.
     slot: *mut Record,
     call_site: u64,
     /// The call's flags before it had parts.
     flags: CallFlags,
     part: Operation,
-    /// End of the call; where there was a flush before a part, that of the part, for those that follow come after it, too.
+    /// End of the call. After a flush before a part, the end of that part, because the following parts come after it, too.
     end: u64,
-    /// Requests that were started or completed, also those without a part.
+    /// Started or completed requests, including those without a part.
     pub(super) count: u32,
-    /// True if there is a part, in the call's record or after it.
+    /// True if there is a part in the call's record or after it.
     has_parts: bool,
     /// Activity and communicator of the last request.
     activity: u16,
@@ -161,10 +153,10 @@ pub(super) struct CompletionParts {
 }
 
 impl CompletionParts {
-    /// Of the call at `slot`, which has returned.
+    /// Starts the parts of the call at `slot`.
     ///
     /// # Safety
-    /// `slot` is that of the call that has just returned.
+    /// `slot` is the slot of the call that has just returned.
     #[inline(always)]
     pub(super) unsafe fn new(slot: *mut Record, part: Operation) -> Self {
         // SAFETY: a live record.
@@ -173,7 +165,8 @@ impl CompletionParts {
         CompletionParts { slot, call_site, flags, part, end, count: 0, has_parts: false, activity, comm: NONE }
     }
 
-    /// Of the call at `slot`, which had these flags; what it has completed so far is recorded, the last of it in the record `last`; null: in none.
+    /// Continues the parts of the call at `slot`, which had these flags. `last` is the record of the last completed request so far, or null
+    /// if none is recorded.
     ///
     /// # Safety
     /// As [`CompletionParts::new`]; `last` comes from [`complete_usual`].
@@ -193,7 +186,7 @@ impl CompletionParts {
     /// Records a completed request. `shared` are the handles of [`shared_requests`](crate::mpi::predefined::shared_requests).
     ///
     /// # Safety
-    /// `thread` is the calling thread's state. `status` is 0 or a filled one's address.
+    /// `thread` is the calling thread's state. `status` is 0 or the address of a filled status.
     #[inline(always)]
     pub(super) unsafe fn completed(
         &mut self,
@@ -218,7 +211,7 @@ impl CompletionParts {
                 self.count += 1;
                 store_completed_here(self.slot, handle, status, Some(open));
                 (self.activity, self.comm) = ((*self.slot).flags.activity_number(), open.comm);
-                // Last of all: whoever finds it so finds the part.
+                // Last: a reader that sees the flag finds the part complete.
                 compiler_fence(Release);
                 (*self.slot).operation |= JOINED_COMPLETED;
                 return;
@@ -246,7 +239,7 @@ impl CompletionParts {
         match open {
             Some(open) => {
                 self.comm = open.comm;
-                // A persistent request that was not active did not complete anything.
+                // An inactive persistent request did not complete anything.
                 if open.is_inactive() {
                     return;
                 }
@@ -263,7 +256,7 @@ impl CompletionParts {
         }
     }
 
-    /// Records a started request: `store` puts it into its part.
+    /// Records a started request, which `store` puts into its part.
     ///
     /// # Safety
     /// `thread` is the calling thread's state.
@@ -274,7 +267,7 @@ impl CompletionParts {
         self.activity = unsafe { self.add(thread, store) }.unwrap_or(self.activity);
     }
 
-    /// Adds a part that `store` fills; gives its activity. `None`: the thread does not record.
+    /// Adds a part that `store` fills. Returns its activity, or `None` if the thread does not record.
     ///
     /// # Safety
     /// `thread` is the calling thread's state.
@@ -295,8 +288,7 @@ impl CompletionParts {
         }
     }
 
-    /// Finishes after the last part. The call's slot may have been flushed while parts were written; then its count is that of the parts
-    /// until then.
+    /// Finishes after the last part. If the call's slot was flushed while parts were written, its count is the number of parts until then.
     ///
     /// # Safety
     /// `thread` is the calling thread's state.
@@ -317,11 +309,11 @@ impl CompletionParts {
         }
     }
 
-    /// Gives the call's record the activity and the communicator of the last request. Where they are not those of the first, which is in the
-    /// record, that gets a part of its own.
+    /// Gives the call's record the activity and the communicator of the last request. If the first request, which is in the record, has
+    /// others, it gets a part of its own.
     ///
     /// # Safety
-    /// As [`CompletionParts::finish`], of a record that has not been flushed.
+    /// As [`CompletionParts::finish`], for a record that has not been flushed.
     #[inline(never)]
     unsafe fn stand_for_all(&mut self, thread: *mut RecorderThread) {
         // SAFETY: the slot is the call's until a part is added.

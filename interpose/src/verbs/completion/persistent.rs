@@ -1,30 +1,27 @@
 //! Persistent and partitioned requests (MPI-4.1 §§3.9, 4.2).
 
 use super::parts::CompletionParts;
-use super::single::{LooksAt, WithRequest, look_at_request, with_request};
+use super::single::{WithRequest, with_request};
 use crate::handles::requests::{self, ACTIVE, OpenRequest};
-use crate::mpi::lang::{ArgumentLanguage, ConvertedHandle};
+use crate::mpi::lang::ConvertedHandle;
 use crate::recording::slot::CallArguments;
-use crate::state::thread::RecorderThread;
 use crate::verbs::{AfterCall, VerbCall, VerbEvent};
 use crate::word::Word;
 use lbprof_collector::Operation;
 use lbprof_collector::record::{CallFlags, NONE, Record};
 
-/// Starts one persistent or partitioned request.
 #[derive(Clone, Copy)]
 pub struct StartsPersistent {
     handle: Word,
 }
 
-/// MPI_Start.
 #[inline(always)]
 pub fn start<C: VerbCall>(call: C, request: Word) -> VerbEvent<StartsPersistent> {
     let handle = call.handle_at(request, 0, ConvertedHandle::Request);
     VerbEvent { facts: CallArguments::empty(), after: StartsPersistent { handle } }
 }
 
-/// Marks a persistent request as started, under a new id; gives what is known of it.
+/// Marks a persistent request as started, under a new id.
 fn activate(handle: Word) -> Option<OpenRequest> {
     let open = requests::take(handle)?;
     let open = OpenRequest { id: requests::new_id(), kind: open.kind | ACTIVE, ..open };
@@ -32,7 +29,7 @@ fn activate(handle: Word) -> Option<OpenRequest> {
     Some(open)
 }
 
-/// Puts what a start starts into its record.
+/// Stores a started request in its record.
 ///
 /// # Safety
 /// `record` is live.
@@ -57,7 +54,7 @@ unsafe fn store_started(record: *mut Record, open: Option<OpenRequest>) {
 
 impl AfterCall for StartsPersistent {
     #[inline]
-    unsafe fn after(self, _: *mut RecorderThread, slot: *mut Record, ok: bool) {
+    unsafe fn after<C: VerbCall>(self, _: C, slot: *mut Record, ok: bool) {
         // SAFETY: the slot is this call's.
         unsafe {
             if ok {
@@ -67,25 +64,22 @@ impl AfterCall for StartsPersistent {
     }
 }
 
-/// Starts several persistent requests; each is a part of the call.
+/// Starts several persistent requests. Each is a part of the call.
 #[derive(Clone, Copy)]
-pub struct StartsAll<L> {
+pub struct StartsAll {
     count: usize,
     requests: Word,
-    language: std::marker::PhantomData<L>,
 }
 
-/// MPI_Startall.
 #[inline(always)]
-pub fn start_all<C: VerbCall>(call: C, count: Word, array_of_requests: Word) -> VerbEvent<StartsAll<C::Language>> {
+pub fn start_all<C: VerbCall>(call: C, count: Word, array_of_requests: Word) -> VerbEvent<StartsAll> {
     let count = usize::try_from(call.int(count)).unwrap_or(0);
-    let after = StartsAll { count, requests: array_of_requests, language: std::marker::PhantomData };
-    VerbEvent { facts: CallArguments::empty(), after }
+    VerbEvent { facts: CallArguments::empty(), after: StartsAll { count, requests: array_of_requests } }
 }
 
-impl<L: ArgumentLanguage> AfterCall for StartsAll<L> {
+impl AfterCall for StartsAll {
     #[inline]
-    unsafe fn after(self, thread: *mut RecorderThread, slot: *mut Record, ok: bool) {
+    unsafe fn after<C: VerbCall>(self, call: C, slot: *mut Record, ok: bool) {
         // SAFETY: persistent handles stay in the array.
         unsafe {
             if !ok {
@@ -93,23 +87,17 @@ impl<L: ArgumentLanguage> AfterCall for StartsAll<L> {
             }
             let mut parts = CompletionParts::new(slot, Operation::Started);
             for i in 0..self.count {
-                let open = activate(L::handle_at(self.requests, i, ConvertedHandle::Request));
+                let open = activate(call.handle_at(self.requests, i, ConvertedHandle::Request));
                 let comm = open.map_or(NONE, |open| open.comm);
-                parts.started(thread, comm, |part| store_started(part, open));
+                parts.started(call.thread(), comm, |part| store_started(part, open));
             }
-            parts.finish(thread);
+            parts.finish(call.thread());
         }
     }
 }
 
-/// Partitions of a request are made mark_ready (MPI-4.1 §4.2.2).
+/// Records that partitions of a request are ready (MPI-4.1 §4.2.2).
 #[inline(always)]
 pub fn mark_ready<C: VerbCall>(call: C, request: Word) -> VerbEvent<WithRequest> {
     with_request(call.handle(request, ConvertedHandle::Request))
-}
-
-/// A test whether a partition has arrived.
-#[inline(always)]
-pub fn test_partition<C: VerbCall>(call: C, request: Word, flag: Word) -> VerbEvent<LooksAt> {
-    look_at_request(call, request, flag)
 }

@@ -1,29 +1,30 @@
-//! Calls that complete, test or look at the requests of an array.
+//! Calls that complete, test or look at requests in an array.
 
 use super::finished::{store_completed, take_completed};
-use super::parts::{CompletionParts, complete_usual, is_alike};
+use super::parts::{CompletionParts, complete_usual};
 use crate::harmless::enter;
 use crate::mpi::abi::{AbiFamily, abi};
 use crate::mpi::lang::{ArgumentLanguage, ConvertedHandle};
-use crate::mpi::predefined::{self, NullHandle, is_null};
+use crate::mpi::predefined::{self, PredefinedHandle, is_predefined};
 use crate::processor::rare_branch;
 use crate::recording::slot::CallArguments;
 use crate::state::buffers;
 use crate::state::thread::{FEW, RecorderThread, tables};
+use crate::verbs::call::stored_int;
 use crate::verbs::point_to_point::status_or_own;
-use crate::verbs::polls::{found_nothing, nothing_active};
+use crate::verbs::polls::{FlagTest, found_nothing, nothing_active};
 use crate::verbs::{AfterCall, VerbCall, VerbEvent};
-use crate::word::{Word, int_at};
+use crate::word::Word;
 use lbprof_collector::Operation;
 use lbprof_collector::record::{CallFlags, Record};
 
-/// Copies the handles of an array before MPI overwrites them; null where there is no memory, or where MPI will refuse the call.
+/// Copies the handles of an array before MPI overwrites them. Returns null if there is no memory, or if MPI will refuse the call.
 ///
-/// MPI looks at the handles in turn, up to the first that is none: after it there may be no array, whatever the count says.
+/// MPI looks at the handles in turn, up to the first invalid one: after it there may be no array, whatever the count says.
 #[inline(always)]
 fn keep_requests<C: VerbCall>(call: C, count: usize, array: Word) -> *const Word {
     let thread = call.thread();
-    // SAFETY: the array has `count` handles, or one that is none before its end; they are copied to where there is room.
+    // SAFETY: the array has `count` handles, or an invalid one before its end; they are copied to where there is room.
     unsafe {
         let kept =
             if count <= FEW { (&raw mut (*thread).few_requests).cast() } else { room_for::<C>(thread, count, array) };
@@ -38,7 +39,7 @@ fn keep_requests<C: VerbCall>(call: C, count: usize, array: Word) -> *const Word
                 may_be_request(handle)
             })
         };
-        // A loop for each kind of check, so that there is no choice in it.
+        // Each kind of check has its own loop, so that the loops do not branch.
         let all_may = if abi().kind == AbiFamily::Mpich {
             keep(|handle| predefined::may_be_request(AbiFamily::Mpich, handle))
         } else {
@@ -48,27 +49,28 @@ fn keep_requests<C: VerbCall>(call: C, count: usize, array: Word) -> *const Word
     }
 }
 
-/// Room for copies of `count` handles of the array; null under the conditions of [`keep_requests`].
+/// Makes room for copies of `count` handles of the array. Returns null under the conditions of [`keep_requests`].
 ///
 /// # Safety
 /// As there.
 #[cold]
 #[inline(never)]
 unsafe fn room_for<C: VerbCall>(thread: *mut RecorderThread, count: usize, array: Word) -> *mut Word {
-    // SAFETY: the array has `count` handles, or one that is none before its end.
+    // SAFETY: the array has `count` handles, or an invalid one before its end.
     unsafe {
         let handles = C::Language::handles(array, ConvertedHandle::Request);
         if (*thread).requests_room < count {
             if !(0..count).all(|i| predefined::may_be_request(abi().kind, handles.handle_at(i))) {
                 return std::ptr::null_mut();
             }
-            grow_requests(thread, count);
+            // The thread is not cancelled within malloc.
+            enter::quiet(thread, || buffers::grow_requests(thread, count));
         }
         if (*thread).requests_room >= count { (*thread).requests } else { std::ptr::null_mut() }
     }
 }
 
-/// Statuses that can be read afterwards: the program's, or our own where it wants none; 0 where there is no memory.
+/// Returns statuses that can be read afterwards: the program's, or ours if it ignores them; 0 if there is no memory.
 fn statuses_or_own<C: VerbCall>(call: C, count: usize, statuses: &mut Word) -> Word {
     let thread = call.thread();
     // SAFETY: the thread's own buffer is grown before MPI may write `count` statuses to it.
@@ -76,7 +78,7 @@ fn statuses_or_own<C: VerbCall>(call: C, count: usize, statuses: &mut Word) -> W
         if !call.statuses_ignored(*statuses) {
             return *statuses;
         }
-        // Where INTEGER has 8 bytes, Fortran's statuses are twice as wide as C's.
+        // If INTEGER has 8 bytes, Fortran's statuses are twice as wide as C's.
         let width = if C::Language::FORTRAN { 2 } else { 1 };
         if count <= FEW / width {
             *statuses = (&raw mut (*tables(thread)).few_statuses) as Word;
@@ -94,18 +96,16 @@ fn statuses_or_own<C: VerbCall>(call: C, count: usize, statuses: &mut Word) -> W
     }
 }
 
-/// A completion of several requests.
 #[derive(Clone, Copy)]
-pub struct CompletesSeveral<L, const WHICH: u8> {
+pub struct CompletesSeveral<const WHICH: u8> {
     requests: Word,
     kept: *const Word,
     count: usize,
     statuses: Word,
-    /// Address of the flag (all), outcount (some) or index (any); 0 where there is none.
+    /// Address of the flag (all), outcount (some) or index (any); 0 if there is none.
     out: Word,
-    /// Address of the indices (some), or of the flag (any).
+    /// Address of the indices (some) or of the flag (any).
     indices: Word,
-    language: std::marker::PhantomData<L>,
 }
 
 const ALL: u8 = 0;
@@ -113,53 +113,28 @@ const SOME: u8 = 1;
 const ANY: u8 = 2;
 
 #[inline(always)]
-fn several<C: VerbCall, const WHICH: u8>(
+fn complete_several<C: VerbCall, const WHICH: u8>(
     call: C,
     count: Word,
-    array_of_requests: Word,
+    requests: Word,
     out: Word,
     indices: Word,
-    statuses: Word,
-) -> VerbEvent<CompletesSeveral<C::Language, WHICH>> {
+    statuses: &mut Word,
+) -> VerbEvent<CompletesSeveral<WHICH>> {
     let count = usize::try_from(call.int(count)).unwrap_or(0);
-    let kept = keep_requests(call, count, array_of_requests);
-    let after = CompletesSeveral {
-        requests: array_of_requests,
-        kept,
-        count,
-        statuses,
-        out,
-        indices,
-        language: std::marker::PhantomData,
+    let kept = keep_requests(call, count, requests);
+    let statuses = if WHICH == ANY {
+        status_or_own(call, statuses)
+    } else if kept.is_null() {
+        *statuses
+    } else {
+        statuses_or_own(call, count, statuses)
     };
+    let after = CompletesSeveral { requests, kept, count, statuses, out, indices };
     VerbEvent { facts: CallArguments::empty(), after }
 }
 
-/// Makes an event with a status for each request that is looked at afterwards.
-#[inline(always)]
-fn with_statuses<C: VerbCall, const WHICH: u8>(
-    call: C,
-    mut event: VerbEvent<CompletesSeveral<C::Language, WHICH>>,
-    statuses: &mut Word,
-) -> VerbEvent<CompletesSeveral<C::Language, WHICH>> {
-    if !event.after.kept.is_null() {
-        event.after.statuses = statuses_or_own(call, event.after.count, statuses);
-    }
-    event
-}
-
-/// A wait for all.
-#[inline(always)]
-pub fn complete_all<C: VerbCall>(
-    call: C,
-    count: Word,
-    array_of_requests: Word,
-    statuses: &mut Word,
-) -> VerbEvent<CompletesSeveral<C::Language, ALL>> {
-    try_complete_all(call, count, array_of_requests, 0, statuses)
-}
-
-/// A test of all.
+/// Records a wait for all requests, or a test of all.
 #[inline(always)]
 pub fn try_complete_all<C: VerbCall>(
     call: C,
@@ -167,11 +142,11 @@ pub fn try_complete_all<C: VerbCall>(
     array_of_requests: Word,
     flag: Word,
     statuses: &mut Word,
-) -> VerbEvent<CompletesSeveral<C::Language, ALL>> {
-    with_statuses(call, several::<C, ALL>(call, count, array_of_requests, flag, 0, *statuses), statuses)
+) -> VerbEvent<CompletesSeveral<ALL>> {
+    complete_several(call, count, array_of_requests, flag, 0, statuses)
 }
 
-/// A wait or test for some.
+/// Records a wait or test for some requests.
 #[inline(always)]
 pub fn complete_some<C: VerbCall>(
     call: C,
@@ -180,24 +155,11 @@ pub fn complete_some<C: VerbCall>(
     outcount: Word,
     array_of_indices: Word,
     statuses: &mut Word,
-) -> VerbEvent<CompletesSeveral<C::Language, SOME>> {
-    let some = several::<C, SOME>(call, incount, array_of_requests, outcount, array_of_indices, *statuses);
-    with_statuses(call, some, statuses)
+) -> VerbEvent<CompletesSeveral<SOME>> {
+    complete_several(call, incount, array_of_requests, outcount, array_of_indices, statuses)
 }
 
-/// A wait for any one.
-#[inline(always)]
-pub fn complete_any<C: VerbCall>(
-    call: C,
-    count: Word,
-    array_of_requests: Word,
-    index: Word,
-    status: &mut Word,
-) -> VerbEvent<CompletesSeveral<C::Language, ANY>> {
-    try_complete_any(call, count, array_of_requests, index, 0, status)
-}
-
-/// A test for any one.
+/// Records a wait or test for any one request.
 #[inline(always)]
 pub fn try_complete_any<C: VerbCall>(
     call: C,
@@ -206,12 +168,11 @@ pub fn try_complete_any<C: VerbCall>(
     index: Word,
     flag: Word,
     status: &mut Word,
-) -> VerbEvent<CompletesSeveral<C::Language, ANY>> {
-    let status = status_or_own(call, status);
-    several::<C, ANY>(call, count, array_of_requests, index, flag, status)
+) -> VerbEvent<CompletesSeveral<ANY>> {
+    complete_several(call, count, array_of_requests, index, flag, status)
 }
 
-impl<L: ArgumentLanguage, const WHICH: u8> AfterCall for CompletesSeveral<L, WHICH> {
+impl<const WHICH: u8> AfterCall for CompletesSeveral<WHICH> {
     #[inline(always)]
     unsafe fn is_empty(self) -> bool {
         // SAFETY: a successful call has filled the flag or the count.
@@ -220,14 +181,15 @@ impl<L: ArgumentLanguage, const WHICH: u8> AfterCall for CompletesSeveral<L, WHI
                 ANY => self.indices,
                 _ => self.out,
             };
-            !self.kept.is_null() && self.count > 0 && found != 0 && L::out_int(found) == 0
+            !self.kept.is_null() && self.count > 0 && found != 0 && stored_int(found) == 0
         }
     }
 
     #[inline(always)]
-    unsafe fn after(self, thread: *mut RecorderThread, slot: *mut Record, ok: bool) {
+    unsafe fn after<C: VerbCall>(self, call: C, slot: *mut Record, ok: bool) {
         // SAFETY: see the arms; `kept` holds `count` handles or is null.
         unsafe {
+            let thread = call.thread();
             if self.kept.is_null() {
                 rare_branch();
                 if ok && self.count == 0 {
@@ -235,11 +197,11 @@ impl<L: ArgumentLanguage, const WHICH: u8> AfterCall for CompletesSeveral<L, WHI
                 }
             } else if !ok {
                 // A copy, here and below, so that the other one can stay in registers.
-                CompletesSeveral { ..self }.failed(thread, slot);
+                CompletesSeveral { ..self }.failed(call, slot);
             } else {
                 match WHICH {
-                    ANY => self.any(thread, slot),
-                    SOME => self.some(thread, slot),
+                    ANY => self.any(call, slot),
+                    SOME => self.some(call, slot),
                     _ => self.complete_every(thread, slot),
                 }
             }
@@ -247,24 +209,24 @@ impl<L: ArgumentLanguage, const WHICH: u8> AfterCall for CompletesSeveral<L, WHI
     }
 }
 
-impl<L: ArgumentLanguage, const WHICH: u8> CompletesSeveral<L, WHICH> {
+impl<const WHICH: u8> CompletesSeveral<WHICH> {
     /// Records that one request was completed, or none.
     ///
     /// # Safety
     /// As [`AfterCall::after`], of a successful call.
     #[inline(always)]
-    unsafe fn any(self, thread: *mut RecorderThread, slot: *mut Record) {
+    unsafe fn any<C: VerbCall>(self, call: C, slot: *mut Record) {
         // SAFETY: a successful call has filled flag and index, and the status where it completed one.
         unsafe {
             let flag = self.indices;
-            if flag != 0 && L::out_int(flag) == 0 {
-                found_nothing(thread, slot);
-            } else if let Some(i) = self.index(self.out, 0) {
+            if flag != 0 && stored_int(flag) == 0 {
+                found_nothing(call.thread(), slot);
+            } else if let Some(i) = self.index(call, self.out, 0) {
                 let handle = self.kept.add(i).read();
                 store_completed(slot, handle, self.statuses, take_completed(handle));
             } else {
                 // MPI_UNDEFINED: no request of the array is active.
-                nothing_active(thread, slot);
+                nothing_active(call.thread(), slot);
             }
         }
     }
@@ -274,11 +236,12 @@ impl<L: ArgumentLanguage, const WHICH: u8> CompletesSeveral<L, WHICH> {
     /// # Safety
     /// As [`AfterCall::after`], of a successful call.
     #[inline(always)]
-    unsafe fn some(self, thread: *mut RecorderThread, slot: *mut Record) {
+    unsafe fn some<C: VerbCall>(self, call: C, slot: *mut Record) {
         // SAFETY: a successful call has filled the count, and as many indices and statuses.
         unsafe {
+            let thread = call.thread();
             // Negative is MPI_UNDEFINED: no request of the array is active.
-            let outcount = match usize::try_from(L::out_int(self.out)) {
+            let outcount = match usize::try_from(stored_int(self.out)) {
                 Ok(outcount) if self.count > 0 => outcount.min(self.count),
                 _ => return nothing_active(thread, slot),
             };
@@ -286,10 +249,10 @@ impl<L: ArgumentLanguage, const WHICH: u8> CompletesSeveral<L, WHICH> {
                 return found_nothing(thread, slot);
             }
             let mut parts = CompletionParts::new(slot, Operation::Completed);
-            let (shared, statuses) = (predefined::shared_requests(), self.all_statuses());
+            let (shared, (first, bytes)) = (predefined::shared_requests(), self.all_statuses());
             for k in 0..outcount {
-                if let Some(i) = self.index(self.indices, k) {
-                    parts.completed(thread, self.kept.add(i).read(), shared, statuses.status_at(k));
+                if let Some(i) = self.index(call, self.indices, k) {
+                    parts.completed(thread, self.kept.add(i).read(), shared, first + k * bytes);
                 }
             }
             parts.finish(thread);
@@ -304,7 +267,7 @@ impl<L: ArgumentLanguage, const WHICH: u8> CompletesSeveral<L, WHICH> {
     unsafe fn complete_every(self, thread: *mut RecorderThread, slot: *mut Record) {
         // SAFETY: a successful call has filled the flag, and the statuses where it is set.
         unsafe {
-            if self.out != 0 && L::out_int(self.out) == 0 {
+            if self.out != 0 && stored_int(self.out) == 0 {
                 return found_nothing(thread, slot);
             }
             let (flags, end) = ((*slot).flags, self.kept.add(self.count));
@@ -314,14 +277,20 @@ impl<L: ArgumentLanguage, const WHICH: u8> CompletesSeveral<L, WHICH> {
             } else {
                 complete_usual(thread, slot, self.kept, end, self.statuses)
             };
-            if first == end && !last.is_null() && is_alike(last, slot) {
+            // The call's record stands for all requests if the last one has its communicator and activity.
+            if first == end
+                && !last.is_null()
+                && (*last).comm == (*slot).comm
+                && (*last).flags.activity_number() == (*slot).flags.activity_number()
+            {
                 return;
             }
             CompletesSeveral { ..self }.complete_unusual(thread, slot, flags, first, last);
         }
     }
 
-    /// Records what [`complete_usual`] has left: all requests from `first` on, or that the call's record stands for requests of several kinds or for none.
+    /// Records whatever [`complete_usual`] has left: all requests from `first` on, or that the call's record stands for requests of several
+    /// kinds or for none.
     ///
     /// # Safety
     /// As [`AfterCall::after`], of a successful call.
@@ -349,7 +318,7 @@ impl<L: ArgumentLanguage, const WHICH: u8> CompletesSeveral<L, WHICH> {
         }
     }
 
-    /// Records the remaining completed requests; those before `first` are in `parts`.
+    /// Records the remaining completed requests. The requests before `first` are in `parts`.
     ///
     /// # Safety
     /// As [`AfterCall::after`], of a successful call.
@@ -358,11 +327,11 @@ impl<L: ArgumentLanguage, const WHICH: u8> CompletesSeveral<L, WHICH> {
         // SAFETY: a successful call has filled the statuses.
         unsafe {
             let shared = predefined::shared_requests();
-            let statuses = self.all_statuses();
+            let (first_status, bytes) = self.all_statuses();
             for i in first..self.count {
                 let handle = self.kept.add(i).read();
                 if handle != shared.null {
-                    parts.completed(thread, handle, shared, statuses.status_at(i));
+                    parts.completed(thread, handle, shared, first_status + i * bytes);
                 }
             }
             parts.finish(thread);
@@ -372,18 +341,18 @@ impl<L: ArgumentLanguage, const WHICH: u8> CompletesSeveral<L, WHICH> {
         }
     }
 
-    /// The call failed. Which of its results are filled depends on the error and on the MPI; what was completed is null now.
+    /// Records a failed call. It depends on the error and on the MPI which results are filled, but completed requests are null now.
     ///
     /// # Safety
-    /// As [`AfterCall::after`], of a call that failed.
+    /// As [`AfterCall::after`], for a failed call.
     #[cold]
     #[inline(never)]
-    unsafe fn failed(self, thread: *mut RecorderThread, slot: *mut Record) {
+    unsafe fn failed<C: VerbCall>(self, call: C, slot: *mut Record) {
         // SAFETY: both arrays have `count` handles.
         unsafe {
             let mut completed = (0..self.count).filter(|&i| {
-                let now = L::handle_at(self.requests, i, ConvertedHandle::Request);
-                now != self.kept.add(i).read() && is_null(NullHandle::Request, now)
+                let now = call.handle_at(self.requests, i, ConvertedHandle::Request);
+                now != self.kept.add(i).read() && is_predefined(PredefinedHandle::RequestNull, now)
             });
             if WHICH == ANY {
                 if let Some(i) = completed.next_back() {
@@ -395,109 +364,55 @@ impl<L: ArgumentLanguage, const WHICH: u8> CompletesSeveral<L, WHICH> {
             let mut parts = CompletionParts::new(slot, Operation::Completed);
             let shared = predefined::shared_requests();
             for i in completed {
-                parts.completed(thread, self.kept.add(i).read(), shared, 0);
+                parts.completed(call.thread(), self.kept.add(i).read(), shared, 0);
             }
-            parts.finish(thread);
+            parts.finish(call.thread());
         }
     }
 
-    /// Element `k` of the indices that MPI stored, counted from 0; `None` for MPI_UNDEFINED.
+    /// Returns element `k` of the indices that MPI stored, counted from 0, or `None` for MPI_UNDEFINED.
     ///
-    /// Fortran counts from 1, but mpi_f08 of MPICH 4.0 from 0: the request that changed shows.
+    /// Fortran counts from 1, but mpi_f08 of MPICH 4.0 from 0: the request that changed decides.
     ///
     /// # Safety
     /// As [`AfterCall::after`]; `indices` is the address of more than `k` that a successful call has stored.
-    unsafe fn index(&self, indices: Word, k: usize) -> Option<usize> {
+    unsafe fn index<C: VerbCall>(&self, call: C, indices: Word, k: usize) -> Option<usize> {
         // SAFETY: a successful call stored the indices; request and kept arrays have `count` elements.
         unsafe {
-            let index = i64::from(L::index_at(indices, k));
-            if L::FORTRAN && !self.has_changed(index) && self.has_changed(index + 1) {
+            let index = i64::from(call.index_at(indices, k));
+            if C::Language::FORTRAN && !self.has_changed(call, index) && self.has_changed(call, index + 1) {
                 return usize::try_from(index + 1).ok();
             }
             usize::try_from(index).ok().filter(|&i| i < self.count)
         }
     }
 
-    /// True if the handle at an index is another one than before the call; false if the index is none of the array.
+    /// Returns whether the handle at an index differs from the one before the call; false if the index is not in the array.
     ///
     /// # Safety
     /// The arrays of requests and of kept handles have `count` elements.
-    unsafe fn has_changed(&self, index: i64) -> bool {
+    unsafe fn has_changed<C: VerbCall>(&self, call: C, index: i64) -> bool {
         let Some(i) = usize::try_from(index).ok().filter(|&i| i < self.count) else { return false };
         // SAFETY: the caller's promise.
-        unsafe { L::handle_at(self.requests, i, ConvertedHandle::Request) != self.kept.add(i).read() }
+        unsafe { call.handle_at(self.requests, i, ConvertedHandle::Request) != self.kept.add(i).read() }
     }
 
-    /// The statuses that MPI has filled; empty ones where there was no memory for them.
+    /// Returns the address of the first status that MPI has filled, and the bytes from one to the next. If there was no memory for them, it is
+    /// an empty one, for all.
     #[inline(always)]
-    fn all_statuses(&self) -> StatusArray {
+    fn all_statuses(&self) -> (Word, usize) {
         static NO_STATUS: [u64; 8] = [0; 8];
-        if self.statuses == 0 {
-            StatusArray { first: NO_STATUS.as_ptr() as Word, bytes: 0 }
-        } else {
-            StatusArray { first: self.statuses, bytes: abi().status_bytes as usize }
-        }
+        if self.statuses == 0 { (NO_STATUS.as_ptr() as Word, 0) } else { (self.statuses, abi().status_bytes as usize) }
     }
 }
 
-/// An array of statuses: the address of the first, and how many bytes each has.
-#[derive(Clone, Copy)]
-struct StatusArray {
-    first: Word,
-    bytes: usize,
-}
-
-impl StatusArray {
-    /// Address of status `k`.
-    #[inline(always)]
-    fn status_at(self, k: usize) -> Word {
-        self.first + k * self.bytes
-    }
-}
-
-/// Folds unsuccessful looks at several requests.
-#[derive(Clone, Copy)]
-pub struct LooksAtSeveral {
-    /// Address of the flag or outcount.
-    out: Word,
-}
-
-impl AfterCall for LooksAtSeveral {
-    #[inline(always)]
-    unsafe fn is_empty(self) -> bool {
-        // SAFETY: a successful call has filled the flag or outcount.
-        unsafe { int_at(self.out) == 0 }
-    }
-
-    #[inline]
-    unsafe fn after(self, thread: *mut RecorderThread, slot: *mut Record, ok: bool) {
-        // SAFETY: flag or outcount is filled by a successful call. MPI_UNDEFINED, no active request, is not 0.
-        unsafe {
-            if ok && int_at(self.out) == 0 {
-                found_nothing(thread, slot);
-            }
-        }
-    }
-}
-
-/// A look at requests of an array (MPI-4.1 §3.7.6): at all, any, or some; `out` is the flag or outcount.
+/// Records a look at requests of an array (MPI-4.1 §3.7.6): all, any, or some. `out` is the flag or outcount.
 #[inline(always)]
-pub fn look_at_requests<C: VerbCall>(_: C, _: Word, out: Word) -> VerbEvent<LooksAtSeveral> {
-    VerbEvent { facts: CallArguments::empty(), after: LooksAtSeveral { out } }
+pub fn look_at_requests<C: VerbCall>(_: C, out: Word) -> VerbEvent<FlagTest> {
+    VerbEvent { facts: CallArguments::empty(), after: FlagTest { out } }
 }
 
-/// Makes room for so many requests. The thread is not cancelled within malloc.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
-#[cold]
-#[inline(never)]
-unsafe fn grow_requests(thread: *mut RecorderThread, count: usize) {
-    // SAFETY: the caller's.
-    unsafe { enter::quiet(thread, || buffers::grow_requests(thread, count)) };
-}
-
-/// Grows the memory of statuses to so many bytes.
+/// Grows the memory of statuses to `bytes`. The thread is not cancelled within malloc.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.

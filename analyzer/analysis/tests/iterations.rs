@@ -1,7 +1,6 @@
-//! The whole way from calls to iterations, on programs made by chance whose iterations are known.
+//! The whole way from calls to iterations, on random programs with known iterations.
 
-use lbprof_analysis::model::loops::IterationEnds;
-use lbprof_analysis::model::loops::{IterationAnchors, TokenClass};
+use lbprof_analysis::model::loops::{IterationAnchors, IterationEnds, TokenClass};
 use lbprof_analysis::structure::iterations::find::find_loops;
 use lbprof_analysis::structure::iterations::found_loop::FoundLoop;
 use lbprof_analysis::structure::iterations::number::{IterationNumbering, number};
@@ -11,17 +10,17 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-/// What an iteration does. Each call that a program's text has is a token of its own.
+/// A part of an iteration. Each call in a program's text is a token of its own.
 #[derive(Clone, Debug)]
 enum Part {
     Call,
-    /// A loop over so many calls, run so often, or between the two bounds.
+    /// A loop over some calls, with a number of turns between two bounds.
     Loop {
         body: u32,
         least: u32,
         most: u32,
     },
-    /// A function of so many calls that the iteration calls at several places.
+    /// A function with some calls that the iteration calls at several places.
     Helper {
         body: u32,
     },
@@ -30,7 +29,7 @@ enum Part {
         one: u32,
         other: u32,
     },
-    /// A loop over a function of so many calls, itself run in a loop.
+    /// A loop in a loop.
     Nest {
         outer: u32,
         inner: u32,
@@ -40,17 +39,17 @@ enum Part {
 #[derive(Clone, Debug)]
 struct Program {
     startup: u32,
-    /// Whether the body is run once before the loop.
+    /// True if the body is run once before the loop.
     setup: bool,
     iterations: u32,
     parts: Vec<Part>,
-    /// So many calls more in every so-manieth iteration.
+    /// A period in iterations, and the number of further calls after each period.
     extras: Option<(u32, u32)>,
     end: u32,
     seed: u64,
 }
 
-/// Numbers that look like chance, always the same from a seed.
+/// Pseudorandom numbers.
 struct Chance(u64);
 
 impl Chance {
@@ -101,7 +100,7 @@ impl Program {
         run.steps
     }
 
-    /// One iteration, at the end of which is a call that occurs nowhere else.
+    /// One iteration, with a call at its end that occurs nowhere else.
     fn body(&self, run: &mut Run) {
         for (idx, part) in (0..).zip(&self.parts) {
             let first = 100 * (idx + 1);
@@ -152,7 +151,7 @@ fn program() -> impl Strategy<Value = Program> {
             setup,
             iterations,
             parts,
-            // Calls seen but once, just before the last iteration, might as well come after the loop.
+            // Calls that occur once, just before the last iteration, might as well come after the loop.
             extras: extras.filter(|(every, _)| 2 * every <= iterations),
             end,
             seed,
@@ -174,7 +173,7 @@ fn window(steps: &[CallInterval], whole_run: bool) -> Vec<FoundLoop> {
     })
 }
 
-/// The iterations of all of a rank's calls by a loop found.
+/// The iterations of all of a rank's calls, by a detected loop.
 fn numbered(steps: &[CallInterval], of: &FoundLoop) -> IterationNumbering {
     let most = steps.iter().map(|step| step.token).max().unwrap_or(0);
     let class = |token| match () {
@@ -192,11 +191,11 @@ fn numbered(steps: &[CallInterval], of: &FoundLoop) -> IterationNumbering {
     number(&splitter.finish(), IterationEnds::Found)
 }
 
-/// Least share of the programs made by chance whose iterations must be counted exactly. Not all can be: where all an iteration does
-/// may also be left out of it, calls alone do not distinguish one iteration from several.
+/// Minimum fraction of random programs whose iterations must be counted exactly. Not all can be: if all parts of an iteration are optional, calls alone
+/// do not distinguish one iteration from several.
 const EXACT: f64 = 0.95;
 
-/// Programs made by chance, always the same ones, and their calls.
+/// Random programs, always the same ones, and their calls.
 fn programs(n: usize) -> Vec<(Program, Vec<CallInterval>)> {
     let mut runner = TestRunner::deterministic();
     let next = |_| {
@@ -207,7 +206,7 @@ fn programs(n: usize) -> Vec<(Program, Vec<CallInterval>)> {
     (0..n).map(next).collect()
 }
 
-/// Checks that of nearly all programs the main loop in `part` of the calls gives all the run's iterations.
+/// Checks for nearly all programs that the main loop in `part` of the calls has all the run's iterations.
 #[track_caller]
 fn assert_mostly_exact(whole_run: bool, part: impl Fn(usize) -> std::ops::Range<usize>) {
     let all = programs(100);

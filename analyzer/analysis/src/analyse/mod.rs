@@ -167,7 +167,7 @@ impl<'a> PartAnalysis<'a> {
             (None, first.run.clone(), all)
         };
         // The outermost one is all of the run.
-        let region = selection.region.as_ref().map(|name| region::find(&model, name)).transpose()?;
+        let region = selection.region.as_ref().map(|name| region::find(&model, "--region", name)).transpose()?;
         Ok(PartAnalysis { selection, first, whole, part, model, region: region.filter(|&one| one != 0) })
     }
 
@@ -287,7 +287,7 @@ impl<'a> RunPreparation<'a> {
         let part = selection.part_of(&self.run, &self.survey, all, &clusters)?;
         let model = self.gather(&part)?;
         match model.uncut_ranks.first() {
-            Some(&rank) => Err(SelectionError::Profile { rank }.into()),
+            Some(&rank) => Err(SelectionError::Profile(rank).into()),
             None => Ok((part, model)),
         }
     }

@@ -119,7 +119,7 @@ impl LeaderProcess {
         if !is_shared {
             return Ok(false);
         }
-        let (number, part, input) = (opened.number, run.part(), input());
+        let (number, part, input) = (opened.number, run.part.clone(), input());
         self.team.broadcast(&ProcessCommand::Pass { number, pass, part, input })?;
         Ok(true)
     }

@@ -3,10 +3,11 @@
 use lbprof_collector::profile;
 use lbprof_collector::record::NONE;
 
-/// An iteration of a region: its number, that of the iteration around it, and when it was, in ticks.
+/// The bounds of an iteration of a region, in ticks.
 #[derive(Clone, Copy)]
 pub(super) struct IterationBounds {
     pub(super) number: u32,
+    /// The number of the iteration around it.
     pub(super) outer: u32,
     pub(super) begin: Option<u64>,
     pub(super) end: Option<u64>,
@@ -17,20 +18,14 @@ impl IterationBounds {
         IterationBounds { number: one.iteration, outer: one.outer, begin: Some(one.begin), end: Some(one.end) }
     }
 
-    /// By number; of several with one number the last.
     pub(super) fn last_of_each(mut all: Vec<IterationBounds>) -> Vec<IterationBounds> {
+        all.reverse();
         all.sort_by_key(|one| one.number);
-        all.dedup_by(|next, kept| {
-            let same = next.number == kept.number;
-            if same {
-                *kept = *next;
-            }
-            same
-        });
+        all.dedup_by_key(|one| one.number);
         all
     }
 
-    /// The iteration around iteration `number`; `all` is sorted.
+    /// Returns the iteration around iteration `number`; `all` is sorted.
     pub(super) fn outer(all: &[IterationBounds], number: u32) -> Option<u32> {
         let found = all.binary_search_by_key(&number, |one| one.number).ok()?;
         Some(all[found].outer).filter(|&outer| outer != NONE)

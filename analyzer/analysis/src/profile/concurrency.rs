@@ -1,7 +1,7 @@
 //! Estimates the time in which one rank alone computes, from samples of the ranks' states.
 //!
-//! Ranks are streamed one by one, so that nobody ever sees two of them side by side. But each can be asked what it does at given
-//! instants, and the answers of all ranks add up:
+//! Ranks are streamed one by one, so that two of them are never in memory together. But the state of each can be sampled at given instants, and the
+//! samples of all ranks add up:
 //!
 //! ```text
 //!   instants        |    |  |       |    |   |     |       one in each slice of the run, at a place of its own
@@ -10,14 +10,13 @@
 //!   computing        2    0  1       1    1   1     1       rank 0 alone at 3 … 6: 4 of 7 slices
 //! ```
 //!
-//! Samples do not mind how short intervals are: of iterations much shorter than a slice they hit each part as often as it is long.
-//! The instants follow from the common clock alone. Slices double when the run outgrows [`MOST`] of them, and of the two instants of a
-//! pair one remains. So no rank needs to know how long the run is, and merging is exact in whatever order.
+//! Intervals may be short: samples hit the parts of iterations much shorter than a slice in proportion to their length. The instants follow from the
+//! common clock alone. Slices double when the run outgrows [`MOST`] of them, and one of the two instants of a pair remains. So no rank needs to know
+//! the length of the run, and merging is exact in any order.
 //!
-//! A rank that computes alone does so for one of two reasons. Either no other has anything to do: serial work. Or it began together
-//! with others and has more to do than they: imbalance. Computation between two calls counts as serial where others compute for no more
-//! than [`MAX_OVERLAP_OF_SERIAL_CODE`] of it, at its begin and at its end. So each sample also holds how long ago the others stopped computing, and when the
-//! first of them goes on.
+//! A rank computes alone for one of two reasons. Either no other has anything to do: serial work. Or it started together with others and has more to do
+//! than they have: imbalance. Computation between two calls counts as serial if others compute for no more than [`MAX_OVERLAP_OF_SERIAL_CODE`] of it, at
+//! its start and at its end. So each sample also holds the time since the others stopped computing, and until the first of them resumes.
 
 use bincode::{Decode, Encode};
 use std::collections::BTreeMap;
@@ -33,8 +32,8 @@ use crate::model::solo_time::SoloTime;
 use crate::partial_result::PartialResult;
 use crate::read::span::TickSpan;
 
-/// Most slices: each rank's samples take less than a megabyte, and adding a rank's to those of others 0.1 ms. Of half as many, the
-/// least that a long run has, a share of 10 % has a standard error of 0.24 %.
+/// Maximum number of slices: each rank's samples take less than a megabyte, and adding them to others takes 0.1 ms. With half as many, the minimum for a
+/// long run, a fraction of 10 % has a standard error of 0.24 %.
 const MOST: i64 = 1 << 15;
 
 /// Nanoseconds of a slice of the shortest runs, as a power of two.
@@ -43,20 +42,19 @@ const LEAST_BITS: u32 = 10;
 /// The states of the ranks at one instant. Times are in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
 struct ConcurrencySample {
-    /// Ranks that compute.
     computing: u32,
-    /// The first of them, since when, and for how long still.
+    /// The first of them, the time since it started, and until it ends.
     rank: u32,
     since_s: f32,
     until_s: f32,
     /// Time since the last of the others stopped computing, and until the first resumes.
     others_since_s: f32,
     others_until_s: f32,
-    /// True if nothing is known of some rank.
+    /// True if the state of some rank is not known.
     unknown: bool,
 }
 
-const NOBODY: ConcurrencySample = ConcurrencySample {
+const NO_RANK: ConcurrencySample = ConcurrencySample {
     computing: 0,
     rank: u32::MAX,
     since_s: 0.0,
@@ -110,11 +108,10 @@ impl PartialResult for ConcurrencySlices {
 }
 
 impl ConcurrencySlices {
-    /// The time that one rank alone computes. `windows`: when each rank's window begins and ends, in nanoseconds of the common
-    /// clock. `None` where something is known of all ranks in less than 95 % of the time, or there are no samples.
+    /// Returns the time in which one rank alone computes. `windows`: start and end of each rank's window, in nanoseconds of the common clock. Returns `None`
+    /// if the states of all ranks are known in less than 95 % of the time, or there are no samples.
     pub fn alone(&self, windows: &[(i64, i64)]) -> Option<SoloTime> {
-        let mut begins: Vec<i64> = windows.iter().map(|window| window.0).collect();
-        let mut ends: Vec<i64> = windows.iter().map(|window| window.1).collect();
+        let (mut begins, mut ends): (Vec<i64>, Vec<i64>) = windows.iter().copied().unzip();
         begins.sort_unstable();
         ends.sort_unstable();
         let known = self.samples.iter().filter(|sample| !sample.unknown).count();
@@ -129,7 +126,7 @@ impl ConcurrencySlices {
                 continue;
             }
             alone += 1;
-            // A rank begins to compute with its window, and does until its end.
+            // A rank computes from the start of its window to the end.
             let mut sample = *sample;
             let instant = instant(self.level, slice);
             if let Some(&next) = begins.get(begins.partition_point(|&begin| begin <= instant)) {
@@ -150,14 +147,13 @@ impl ConcurrencySlices {
         Some(SoloTime { serial, alone_s: alone as f64 * step_s, error_s, step_s })
     }
 
-    /// The time that the slices cover.
     fn span_ns(&self) -> Option<(i64, i64)> {
         let last = self.first + self.samples.len() as i64 - 1;
         let bits = LEAST_BITS + self.level;
         (!self.samples.is_empty()).then(|| (self.first << bits, last << bits | ((1 << bits) - 1)))
     }
 
-    /// Makes the slices reach from one time to another, both included, at the least; longer ones where there are too many.
+    /// Extends the slices to include both times. If there are too many, the slices become longer.
     fn cover(&mut self, from_ns: i64, to_ns: i64) {
         let own = self.span_ns().unwrap_or((from_ns, to_ns));
         let (from_ns, to_ns) = (from_ns.min(own.0), to_ns.max(own.1));
@@ -173,24 +169,23 @@ impl ConcurrencySlices {
             self.first = first;
         }
         let before = (self.first - first).max(0) as usize;
-        self.samples.splice(0..0, std::iter::repeat_n(NOBODY, before));
+        self.samples.splice(0..0, std::iter::repeat_n(NO_RANK, before));
         self.first = self.first.min(first);
         let n = (last - self.first + 1).max(0) as usize;
         if n > self.samples.len() {
-            self.samples.resize(n, NOBODY);
+            self.samples.resize(n, NO_RANK);
         }
     }
 
-    /// Doubles the slices.
     fn coarsen(&mut self) {
         self.level += 1;
         let (first, last) = (self.first >> 1, (self.first + self.samples.len() as i64 - 1) >> 1);
         if !self.samples.is_empty() {
-            // A slice is written where none of its halves, nor of a later slice's, is.
+            // Slices are written in place: no half of this or a later slice is there.
             for (own, slice) in (first..=last).enumerate() {
                 let kept = half(self.level, slice) - self.first;
                 let is_known = (0..self.samples.len() as i64).contains(&kept);
-                self.samples[own] = if is_known { self.samples[kept as usize] } else { NOBODY };
+                self.samples[own] = if is_known { self.samples[kept as usize] } else { NO_RANK };
             }
             self.samples.truncate((last - first + 1) as usize);
         }
@@ -204,15 +199,14 @@ impl ConcurrencySlices {
     }
 }
 
-/// Returns in which half of `slice` of `level` the sample's instant lies: one or the other without any order, so that no rhythm of a
-/// program can keep time with them.
+/// Returns the half of `slice` of `level` in which the sample's instant lies. The order is irregular, so that no rhythm of a program can keep time
+/// with it.
 fn half(level: u32, slice: i64) -> i64 {
     let mut mixed = (slice as u64 ^ u64::from(level) << 58).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     2 * slice + (mixed >> 63) as i64
 }
 
-/// The instant of `slice`, in nanoseconds of the common clock.
 fn instant(level: u32, slice: i64) -> i64 {
     let (mut level, mut slice) = (level, slice);
     while level > 0 {
@@ -226,14 +220,11 @@ fn seconds(from_ns: i64, to_ns: i64) -> f32 {
     to_ns.saturating_sub(from_ns) as f32 * 1e-9
 }
 
-/// The state of a rank in a span of its time.
 #[derive(Clone, Copy)]
 enum RankState {
     Computing,
-    /// In MPI; when it computed last, in ticks.
-    Waiting {
-        since: u64,
-    },
+    /// In MPI, since it last computed, in ticks.
+    Waiting(u64),
     Unknown,
 }
 
@@ -241,27 +232,26 @@ enum RankState {
 pub struct RankSampler {
     rank: u32,
     clock: RankClock,
-    /// The time of which there are samples.
     within: TickSpan,
     all: ConcurrencySlices,
-    /// No instant lies before these ticks but those that were asked for.
+    /// Ticks up to which all instants were sampled.
     quiet_until: u64,
     /// Sequence number of the next record, once there was one.
     next: Option<u64>,
     time: ThreadTime,
-    /// Since when it is in its state.
+    /// Start of its state.
     from: u64,
     /// Time at which it last computed.
     computed: u64,
 }
 
 impl RankSampler {
-    /// The sampler of `rank`, whose clock this is.
-    pub fn new(rank: u32, clock: RankClock) -> Self {
+    /// Starts to sample `rank`, which has this clock, in a span of its time.
+    pub fn new(rank: u32, clock: RankClock, within: TickSpan) -> Self {
         RankSampler {
             rank,
             clock,
-            within: TickSpan::ALL,
+            within,
             all: ConcurrencySlices::default(),
             quiet_until: 0,
             next: None,
@@ -271,13 +261,8 @@ impl RankSampler {
         }
     }
 
-    /// Restricts the sampler to a span of time.
-    pub fn within(self, span: TickSpan) -> Self {
-        RankSampler { within: span, ..self }
-    }
-
-    /// Takes records of the rank's first thread. `is_serial` says which regions, by id, are marked as serial work: what a rank does
-    /// before it enters one does not belong to it.
+    /// Takes records of the rank's first thread. `is_serial` says which regions, by id, are marked as serial work: computation before such a region does
+    /// not belong to it.
     pub fn records(&mut self, head: &BatchHead, records: &[Record], is_serial: impl Fn(u32) -> bool) {
         self.go_to(head);
         for record in records {
@@ -292,14 +277,14 @@ impl RankSampler {
         self.next = Some(head.first.saturating_add(records.len() as u64));
     }
 
-    /// Takes what was folded when it was recorded: of that time nothing is known.
+    /// Takes records that were folded when they were recorded: the states in this time are not known.
     pub fn absorb(&mut self, batch: &ProfileBatch) {
         self.go_to(&batch.head);
         self.span(RankState::Unknown, self.time.current_ticks(), batch.next.previous_end);
         self.place(&batch.next);
     }
 
-    /// The samples.
+    /// Returns the samples.
     pub fn finish(self) -> ConcurrencySlices {
         self.all
     }
@@ -320,15 +305,14 @@ impl RankSampler {
         (self.from, self.computed) = (head.previous_end, head.previous_end);
     }
 
-    /// A call that ends.
     #[inline(always)]
     fn call(&mut self, before: WalkState, reached: RecordTimes) {
         self.leave(before, reached.begin);
-        self.span(RankState::Waiting { since: self.computed }, reached.begin, reached.end);
+        self.span(RankState::Waiting(self.computed), reached.begin, reached.end);
         self.from = reached.end;
     }
 
-    /// Any record but a part, which changes nothing.
+    /// Takes any record except a part, which changes nothing.
     #[cold]
     fn unusual(&mut self, record: &Record, reached: RecordTimes, is_serial: &impl Fn(u32) -> bool) {
         self.time.pass(record);
@@ -343,7 +327,7 @@ impl RankSampler {
         }
     }
 
-    /// Ends what the rank does, at these ticks.
+    /// Ends the rank's state at these ticks.
     #[inline(always)]
     fn leave(&mut self, state: WalkState, at: u64) {
         match state {
@@ -353,7 +337,7 @@ impl RankSampler {
                     self.computed = at;
                 }
             }
-            WalkState::InCall(_) => self.span(RankState::Waiting { since: self.computed }, self.from, at),
+            WalkState::InCall(_) => self.span(RankState::Waiting(self.computed), self.from, at),
             WalkState::Paused => self.span(RankState::Unknown, self.from, at),
         }
         self.from = at;
@@ -366,33 +350,30 @@ impl RankSampler {
         }
     }
 
-    /// Answers for all instants from `from` on and before `to`.
     #[inline(never)]
     fn sample(&mut self, state: RankState, from: u64, to: u64) {
         let (from, to) = (self.within.clamp(from), self.within.clamp(to));
         let (from_ns, to_ns) = (self.clock.nanoseconds(from), self.clock.nanoseconds(to));
-        if to_ns > from_ns {
-            self.all.cover(from_ns, to_ns);
-            let level = self.all.level;
-            let mut slice = from_ns >> (LEAST_BITS + level);
-            loop {
-                let instant = instant(level, slice);
-                if instant >= to_ns {
-                    // Clocks of hosts do not run apart by a thousandth: nothing is missed before that.
-                    let ticks = (instant - to_ns) as f64 * 0.999e-9 / self.clock.tick_s();
-                    self.quiet_until = to.saturating_add(ticks as u64);
-                    break;
-                }
-                if instant >= from_ns {
-                    let sample = self.sample_between(state, from_ns, instant, to_ns);
-                    self.all.add(slice, &sample);
-                }
-                slice += 1;
+        if to_ns <= from_ns {
+            return;
+        }
+        self.all.cover(from_ns, to_ns);
+        let level = self.all.level;
+        for slice in from_ns >> (LEAST_BITS + level).. {
+            let instant = instant(level, slice);
+            if instant >= to_ns {
+                // Clocks of hosts differ by less than a thousandth: no instant is missed.
+                let ticks = (instant - to_ns) as f64 * 0.999e-9 / self.clock.tick_s();
+                self.quiet_until = to.saturating_add(ticks as u64);
+                return;
+            }
+            if instant >= from_ns {
+                let sample = self.sample_between(state, from_ns, instant, to_ns);
+                self.all.add(slice, &sample);
             }
         }
     }
 
-    /// The sample of an instant between two others.
     fn sample_between(&self, state: RankState, from_ns: i64, instant: i64, to_ns: i64) -> ConcurrencySample {
         let until_s = seconds(instant, to_ns);
         match state {
@@ -401,13 +382,13 @@ impl RankSampler {
                 rank: self.rank,
                 since_s: seconds(from_ns, instant),
                 until_s,
-                ..NOBODY
+                ..NO_RANK
             },
-            RankState::Waiting { since } => {
+            RankState::Waiting(since) => {
                 let others_since_s = seconds(self.clock.nanoseconds(since), instant);
-                ConcurrencySample { others_since_s, others_until_s: until_s, ..NOBODY }
+                ConcurrencySample { others_since_s, others_until_s: until_s, ..NO_RANK }
             }
-            RankState::Unknown => ConcurrencySample { unknown: true, ..NOBODY },
+            RankState::Unknown => ConcurrencySample { unknown: true, ..NO_RANK },
         }
     }
 }
@@ -433,7 +414,7 @@ mod tests {
         RankClock::new(&LogHeader { n_ranks: 1, ..scenario::header(0, 1) }, &[], &[])
     }
 
-    /// The samples of a rank that computes and is in calls by turns, for so many nanoseconds each, from `begin` on.
+    /// The samples of a rank that alternates between computation and calls, with durations in nanoseconds, from `begin` on.
     fn rank(number: u32, begin: u64, turns: &[(u64, u64)]) -> ConcurrencySlices {
         let mut now = begin;
         let records: Vec<Record> = turns
@@ -443,7 +424,7 @@ mod tests {
                 Record { end: now, ..Record::new(Operation::Barrier, now - waits) }
             })
             .collect();
-        let mut sampler = RankSampler::new(number, clock());
+        let mut sampler = RankSampler::new(number, clock(), TickSpan::ALL);
         let mut head = BatchHead { previous_end: begin, ..BatchHead::default() };
         for batch in records.chunks(7) {
             sampler.records(&head, batch, |_| false);
@@ -511,7 +492,7 @@ mod tests {
 
     #[test]
     fn where_calls_were_not_recorded_nothing_is_said() {
-        let mut sampler = RankSampler::new(0, clock());
+        let mut sampler = RankSampler::new(0, clock(), TickSpan::ALL);
         let head = BatchHead { previous_end: 0, ..BatchHead::default() };
         let next = BatchHead { first: 10, previous_end: 100 * MS, ..BatchHead::default() };
         sampler.absorb(&ProfileBatch { head, next, ..ProfileBatch::default() });
@@ -524,7 +505,7 @@ mod tests {
     fn marked_serial_work_begins_at_its_mark() {
         // Rank 0 computes 10 ms as all others do, and goes on for 20 ms, which are marked.
         let marker = |operation, at| Record { request: 1, ..Record::new(operation, at) };
-        let mut sampler = RankSampler::new(0, clock());
+        let mut sampler = RankSampler::new(0, clock(), TickSpan::ALL);
         let end = Record { end: 31 * MS, ..Record::new(Operation::Barrier, 30 * MS) };
         let records = [marker(Operation::RegionEnter, 10 * MS), marker(Operation::RegionLeave, 30 * MS), end];
         sampler.records(&BatchHead::default(), &records, |region| region == 1);
@@ -534,7 +515,7 @@ mod tests {
 
     #[test]
     fn hostile_times_end_in_some_samples() {
-        let mut sampler = RankSampler::new(0, clock());
+        let mut sampler = RankSampler::new(0, clock(), TickSpan::ALL);
         let times = [0, u64::MAX, 5, i64::MAX as u64, 1 << 40];
         let records = times.map(|at| Record { end: at, ..Record::new(Operation::Barrier, at / 2) });
         sampler.records(&BatchHead { previous_end: 3, ..BatchHead::default() }, &records, |_| false);
@@ -598,7 +579,7 @@ mod tests {
                 now = now.max(record.end);
                 record
             }).chain([Record::new(Operation::Barrier, 2_000_000)]).collect();
-            let mut sampler = RankSampler::new(0, clock());
+            let mut sampler = RankSampler::new(0, clock(), TickSpan::ALL);
             sampler.records(&BatchHead::default(), &records, |_| false);
             let found = sampler.finish();
 

@@ -4,8 +4,8 @@
 //!   File_iwrite_at   12 ms computing   Barrier   3 ms computing   Wait, 10 ms      computed 15, waited 10, hidable 10 ms
 //! ```
 //!
-//! A call that completes several operations could be hidden by the computation since the first of them started. One that also completes messages
-//! is left out: what it waits for is not known.
+//! A call that completes several operations could be hidden by the computation since the first of them started. A call that also completes messages
+//! is left out, because the cause of its wait is not known.
 
 use std::collections::HashMap;
 
@@ -18,12 +18,10 @@ use lbprof_collector::{Activity, Operation, Record};
 use crate::model::FileWaits;
 use crate::read::span::TickSpan;
 
-/// Most operations that are open at a time; of others nothing is known.
+/// Maximum number of open operations; further ones are not followed.
 const MAX_OPEN_OPERATIONS: usize = 1 << 16;
 
-/// The fold over the records of a thread.
 pub(super) struct FileWaitFold {
-    /// The time that counts.
     span: TickSpan,
     /// Ticks of computation so far, while operations are open.
     computed: u64,
@@ -31,28 +29,23 @@ pub(super) struct FileWaitFold {
     open: HashMap<u32, OpenFileOperation>,
     /// The last call, if it completes requests, until all its parts are known.
     completing: Option<CompletingCall>,
-    /// Calls and bytes.
     sums: FileWaits,
     /// Ticks of `sums`: waited, computed, hidable.
     ticks: [u64; 3],
 }
 
-/// A nonblocking operation on a file that is not complete.
 struct OpenFileOperation {
     /// Ticks of computation before its start.
     computed: u64,
-    /// Bytes that it writes.
     written: u64,
 }
 
-/// A call that completes requests.
 #[derive(Default)]
 struct CompletingCall {
     /// Ticks in it.
     waited: u64,
     /// Ticks of computation since the first start of its operations.
     computed: u64,
-    /// Number of its operations on files.
     operations: u64,
     /// True if it completes other requests.
     completes_others: bool,
@@ -66,7 +59,6 @@ impl FileWaitFold {
         FileWaitFold { span, computed: 0, open, completing: None, sums, ticks: [0; 3] }
     }
 
-    /// Adds the records after `head`.
     pub(super) fn records(&mut self, head: &BatchHead, records: &[Record]) {
         if self.open.is_empty() && self.completing.is_none() && !records.iter().any(starts_operation) {
             return;
@@ -89,7 +81,6 @@ impl FileWaitFold {
         }
     }
 
-    /// Returns the sums; `seconds` converts ticks.
     pub(super) fn finish(mut self, seconds: impl Fn(u64) -> f64) -> FileWaits {
         self.end_call();
         let [waited_s, computed_s, hidable_s] = self.ticks.map(seconds);
@@ -109,7 +100,6 @@ impl FileWaitFold {
         }
     }
 
-    /// Adds a completed request to the last call.
     fn complete(&mut self, record: &Record) {
         let started = self.open.remove(&record.request);
         let Some(call) = &mut self.completing else { return };
@@ -123,7 +113,6 @@ impl FileWaitFold {
         call.read = call.read.saturating_add(record.received);
     }
 
-    /// Adds the last call to the sums.
     fn end_call(&mut self) {
         let Some(call) = self.completing.take() else { return };
         if call.operations == 0 || call.completes_others || call.waited == 0 {
@@ -139,7 +128,6 @@ impl FileWaitFold {
     }
 }
 
-/// Returns whether a call starts a nonblocking operation on a file.
 fn starts_operation(record: &Record) -> bool {
     record.is_call()
         && record.request != NONE
@@ -151,7 +139,6 @@ fn starts_operation(record: &Record) -> bool {
 mod tests {
     use super::*;
 
-    /// A call from `begin` to `end` that starts or completes `request`.
     fn call(operation: Operation, begin: u64, end: u64, request: u32) -> Record {
         Record { end, request, sent: 8, ..Record::new(operation, begin) }
     }

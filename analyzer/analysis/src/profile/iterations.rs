@@ -7,7 +7,7 @@ use lbprof_collector::{Activity, CoreState};
 use lbprof_thresholds::regions::MIN_COMPUTATION_BY_ITERATION;
 
 use super::bounds::IterationBounds;
-use super::joining::needed_powers;
+use super::joining::{join_ranks, needed_powers};
 use super::rank::RankBuilder;
 use crate::model::joined_iterations::JoinedIterations;
 use crate::model::loops::FoundLoopOfRank;
@@ -17,7 +17,7 @@ use crate::profile::times::ActivityTicks;
 use crate::structure::region_path::loop_path;
 
 impl RankBuilder<'_> {
-    /// Time by iteration: of every region in its innermost iterated one, and of iterated regions also for the series.
+    /// Adds the time by iteration: for each region in its innermost iterated region, and for iterated regions also the series.
     ///
     /// ```text
     ///   main / step (iterated) / force / sub (iterated) / x
@@ -25,39 +25,19 @@ impl RankBuilder<'_> {
     ///     so the same cell counts in force and step at 2; main lies in no iteration.
     /// ```
     pub(super) fn iterations(&mut self, sums: ThreadTotals) {
-        let mut bounds: BTreeMap<RegionIdx, Vec<IterationBounds>> = BTreeMap::new();
-        let mut times: BTreeMap<RegionIdx, ActivityTicks> = BTreeMap::new();
         let mut parts: BTreeMap<RegionIdx, Vec<(RegionIdx, ActivityTicks)>> = BTreeMap::new();
         let off_core: Vec<(f64, CoreState, f64)> = (sums.samples.off_core_computing.iter())
             .map(|&(middle, state, ticks)| (self.since_begin(middle), state, ticks * self.clock.tick_s()))
             .collect();
-        let mut around = NONE;
-        for (at, open) in sums.end.open.iter().enumerate().filter(|(_, open)| open.iteration != NONE) {
-            let begin = sums.entered.get(at).copied();
-            let one = IterationBounds { number: open.iteration, outer: around, begin, end: None };
-            bounds.entry(self.region(open.region)).or_default().push(one);
-            around = open.iteration;
-        }
-        for (id, region) in sums.regions {
-            let idx = self.region(id);
-            let ended = region.iterations.iter().map(IterationBounds::from_iteration);
-            bounds.entry(idx).or_default().splice(0..0, ended);
-            if self.part.tables.in_iterated(idx) {
-                let times = times.entry(idx).or_default();
-                match &self.iterated {
-                    Some(found) => times.append(&region.times.renumbered(|interval| found.iteration(interval))),
-                    None => times.append(&region.times),
-                }
-            }
-        }
+        let (mut bounds, mut times) = self.bounds_and_times(sums);
         let mut entering = None;
         if let Some(found) = self.iterated.take() {
-            let idx = self.enter(loop_path(self.structure, found.at));
+            let idx = self.enter(loop_path(self.tables.structure, found.at));
             bounds.entry(idx).or_default().extend_from_slice(&found.bounds);
             self.rank.found = Some(FoundLoopOfRank {
                 at: found.at,
-                iterations: found.count,
-                alike: found.alike,
+                iterations: found.numbering.count,
+                alike: found.numbering.alike,
                 carried: found.carried,
             });
             entering = Some((idx, found.entering));
@@ -65,7 +45,7 @@ impl RankBuilder<'_> {
         for (&idx, own) in &times {
             parts.entry(idx).or_default().push((idx, own.only(Activity::Computation)));
         }
-        // Inner regions first: they lie after the ones around them.
+        // Inner regions first: they come after the regions around them.
         for idx in (1..self.part.tables.regions.len() as RegionIdx).rev() {
             let bounds = IterationBounds::last_of_each(bounds.remove(&idx).unwrap_or_default());
             let mut own = times.remove(&idx).unwrap_or_default();
@@ -93,19 +73,47 @@ impl RankBuilder<'_> {
         }
         self.rank.in_iterations.reverse();
         self.rank.iterations.reverse();
-        if let Some((found, numbers)) = entering {
-            let series = self.rank.iterations.iter_mut().filter(|(idx, _)| *idx == found);
-            for (_, series) in series {
-                series.entering.clone_from(&numbers);
-            }
+        if let Some((found, numbers)) = entering
+            && let Some((_, series)) = self.rank.iterations.iter_mut().find(|(idx, _)| *idx == found)
+        {
+            series.entering = numbers;
         }
-        for (region, power) in needed_powers(&self.rank.iterations, self.most_iterations) {
+        for (region, power) in needed_powers(&self.rank.iterations, self.tables.most_iterations) {
             let mut joined = JoinedIterations { power, sums: Vec::new() };
-            for (_, series) in self.rank.iterations.iter_mut().filter(|(idx, _)| *idx == region) {
-                joined.join(series);
-            }
+            join_ranks(std::slice::from_mut(&mut self.rank), region, &mut joined);
             self.part.joined.insert(region, joined);
         }
+    }
+
+    /// Returns the iterations of regions that were marked, and the times of regions in iterated ones.
+    fn bounds_and_times(
+        &mut self,
+        sums: ThreadTotals,
+    ) -> (BTreeMap<RegionIdx, Vec<IterationBounds>>, BTreeMap<RegionIdx, ActivityTicks>) {
+        let mut bounds: BTreeMap<RegionIdx, Vec<IterationBounds>> = BTreeMap::new();
+        let mut times: BTreeMap<RegionIdx, ActivityTicks> = BTreeMap::new();
+        let mut around = NONE;
+        for (at, open) in sums.end.open.iter().enumerate().filter(|(_, open)| open.iteration != NONE) {
+            let begin = sums.entered.get(at).copied();
+            let one = IterationBounds { number: open.iteration, outer: around, begin, end: None };
+            bounds.entry(self.region(open.region)).or_default().push(one);
+            around = open.iteration;
+        }
+        for (id, region) in sums.regions {
+            let idx = self.region(id);
+            let ended = region.iterations.iter().map(IterationBounds::from_iteration);
+            bounds.entry(idx).or_default().splice(0..0, ended);
+            if self.part.tables.in_iterated(idx) {
+                let times = times.entry(idx).or_default();
+                match &self.iterated {
+                    Some(found) => {
+                        times.append(&region.times.renumbered(|interval| found.numbering.iteration(interval as usize)))
+                    }
+                    None => times.append(&region.times),
+                }
+            }
+        }
+        (bounds, times)
     }
 
     fn keep_iterations(
@@ -119,11 +127,9 @@ impl RankBuilder<'_> {
         if n == 0 {
             return;
         }
-        let computation =
-            times.column(Activity::Computation).iter().fold(0, |sum: u64, ticks| sum.saturating_add(*ticks));
         let seconds = Activity::ALL.map(|activity| self.column_s(times.column(activity), n));
         self.part.slowest.insert(idx, SlowestInIteration::from_rank(self.rank.rank, times.numbers(), &seconds));
-        self.rank.in_iterations.push((idx, self.seconds(computation)));
+        self.rank.in_iterations.push((idx, self.seconds(times.total(Activity::Computation))));
         if self.part.tables.regions[idx as usize].iterated {
             let (begin_s, end_s) = self.iteration_bounds(times.numbers(), bounds);
             let numbers = times.numbers().to_vec();
@@ -132,13 +138,12 @@ impl RankBuilder<'_> {
         }
     }
 
-    /// Keeps what is computed in each iteration of region `idx`, which lies in no other iterated one, in the regions with the most computation; nothing
-    /// where there is one such region alone.
+    /// Keeps the computation in each iteration of region `idx`, which lies in no other iterated one, for the regions with the most computation, if there
+    /// are several.
     fn keep_parts(&mut self, idx: RegionIdx, parts: Vec<(RegionIdx, ActivityTicks)>) {
         let mut summed: Vec<(u64, RegionIdx, ActivityTicks)> = Vec::with_capacity(parts.len());
         for (part, times) in parts {
-            let computation = times.column(Activity::Computation).iter();
-            summed.push((computation.fold(0, |sum: u64, ticks| sum.saturating_add(*ticks)), part, times));
+            summed.push((times.total(Activity::Computation), part, times));
         }
         let all = summed.iter().fold(0, |all: u64, (ticks, ..)| all.saturating_add(*ticks));
         summed.retain(|&(ticks, ..)| ticks as f64 > MIN_COMPUTATION_BY_ITERATION * all as f64);
@@ -161,7 +166,6 @@ impl RankBuilder<'_> {
         self.rank.iterations[at].1.parts = kept;
     }
 
-    /// The seconds of `ticks`, `n` entries; none where all are 0.
     fn column_s(&self, ticks: &[u64], n: usize) -> Vec<f64> {
         if ticks.iter().all(|&ticks| ticks == 0) {
             return Vec::new();
@@ -172,7 +176,7 @@ impl RankBuilder<'_> {
         seconds
     }
 
-    /// Returns begin and end of the iterations of these numbers, as in [`IterationSeries`]; both lists are sorted.
+    /// Returns start and end of the iterations with these numbers, as in [`IterationSeries`]; both lists are sorted.
     fn iteration_bounds(&self, numbers: &[u32], bounds: &[IterationBounds]) -> (Vec<f64>, Vec<f64>) {
         let (mut begin_s, mut end_s) = (Vec::with_capacity(numbers.len()), Vec::with_capacity(numbers.len()));
         let mut bounds = bounds.iter().peekable();

@@ -1,4 +1,4 @@
-//! Joins the iterations of single ranks in blocks where they are so many that their times would take too much memory.
+//! Joins the iterations of single ranks in blocks if their times would take too much memory.
 //!
 //! ```text
 //!                    iteration 0 1 2 3 4 5 6 7                    0-3   4-7
@@ -7,8 +7,8 @@
 //!   sum, longest       0.3, 0.2 s each                sum, longest of each iteration as before
 //! ```
 //!
-//! Each rank may have an equal share of [`MAX_ITERATIONS`]. What is over decides how long blocks are, and the longest of any rank are those of all: so it does
-//! not matter in what order, and on how many processes, ranks are joined.
+//! Each rank may have an equal share of [`MAX_ITERATIONS`]. The excess decides the length of its blocks, and all ranks take the longest blocks of any
+//! rank: so the order, and the number of processes, in which ranks are joined do not matter.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,22 +17,22 @@ use lbprof_collector::{Problem, ProblemKind};
 use crate::model::joined_iterations::JoinedIterations;
 use crate::model::{IterationSeries, Model, RankModel, RegionIdx, first_of_block};
 
-/// Iterations of all ranks and iterated regions together that are kept one by one: at 44 bytes with three activities, 116 with all and eight parts, 0.7 to
-/// 1.9 GB.
+/// Maximum number of iterations of all ranks and iterated regions together that are kept one by one: at 44 bytes with three activities, 116 with all
+/// and eight parts, 0.7 to 1.9 GB.
 pub const MAX_ITERATIONS: usize = 1 << 24;
 
-/// More ranks than this have half as many iterations, because what else is kept of each rank takes more memory then.
+/// More ranks than this have half as many iterations, because the rest of each rank's data takes more memory then.
 const MANY_RANKS: usize = 1 << 15;
 
-/// Most iterations of a rank, of `ranks`, if there may be `all` together.
+/// Returns the maximum number of iterations of one of `ranks` ranks, if there may be `all` together.
 pub fn most_of_rank(all: usize, ranks: usize) -> usize {
     let all = if ranks > MANY_RANKS { all / 2 } else { all };
-    // Fewer blocks would say nothing of the run's course.
+    // Fewer blocks would not show the course of the run.
     const LEAST: usize = 16;
     (all / ranks.max(1)).max(LEAST)
 }
 
-/// The binary logarithm of the shortest blocks with which a rank has at most `most` entries, for each region that needs them.
+/// Returns the binary logarithm of the shortest blocks with which a rank has at most `most` entries, for each region that needs them.
 ///
 /// Regions with few iterations leave the rest of their shares to the others.
 pub(super) fn needed_powers(iterations: &[(RegionIdx, IterationSeries)], most: usize) -> BTreeMap<RegionIdx, u8> {
@@ -53,13 +53,13 @@ pub(super) fn needed_powers(iterations: &[(RegionIdx, IterationSeries)], most: u
     powers
 }
 
-/// Returns the number of blocks of 2^`power` iterations that these numbers, which ascend, lie in.
+/// Returns the number of blocks of 2^`power` iterations that contain these numbers, which ascend.
 fn n_blocks(numbers: &[u32], power: u8) -> usize {
     numbers.chunk_by(|one, next| first_of_block(*one, power) == first_of_block(*next, power)).count()
 }
 
-/// Joins the iterations of two groups of ranks in blocks as long as those of either: `joined` are the regions of `ranks` that have blocks, and
-/// then of both; `more` are those of `higher`.
+/// Joins the iterations of two groups of ranks in the longer blocks of either. `joined` are the regions of `ranks` with blocks, and then the regions of
+/// both; `more` are the regions of `higher`.
 pub(super) fn join_groups(
     joined: &mut BTreeMap<RegionIdx, JoinedIterations>,
     ranks: &mut [RankModel],
@@ -81,13 +81,12 @@ pub(super) fn join_groups(
     }
 }
 
-fn join_ranks(ranks: &mut [RankModel], region: RegionIdx, joined: &mut JoinedIterations) {
+pub(super) fn join_ranks(ranks: &mut [RankModel], region: RegionIdx, joined: &mut JoinedIterations) {
     for (_, series) in ranks.iter_mut().flat_map(|rank| &mut rank.iterations).filter(|(idx, _)| *idx == region) {
         joined.join(series);
     }
 }
 
-/// Reports the regions of `model` whose iterations were joined.
 pub(super) fn report_joined(model: &mut Model) {
     for (&region, joined) in &model.joined {
         let path = model.regions.get(region as usize).map_or("", |region| region.path.as_str());

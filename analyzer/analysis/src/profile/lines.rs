@@ -1,5 +1,4 @@
-//! CPU time by line of the source, summed over ranks so that the order of adding does not matter: ranks are joined by several threads, and by
-//! several processes.
+//! Sums CPU time by line of the source over ranks, exactly, so that the order of adding does not matter: several threads and processes join ranks.
 
 use bincode::{Decode, Encode};
 
@@ -9,7 +8,6 @@ use crate::model::samples::{CpuTime, CpuTimeOverRanks, HardwareCounters};
 /// Seconds, and squares of them: every number from 2⁻²⁸ (4e−9) to 2⁴⁶ is exact.
 type ExactSeconds = exact_sum::ExactSum<80>;
 
-/// CPU time in a line over ranks, of those that have any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub(super) struct LineTimes {
     ranks: u32,
@@ -25,7 +23,6 @@ pub(super) struct LineTimes {
 }
 
 impl LineTimes {
-    /// Creates the sums of one rank.
     pub(super) fn from_rank(rank: u32, time: &CpuTime) -> LineTimes {
         LineTimes {
             ranks: 1,
@@ -41,7 +38,6 @@ impl LineTimes {
         }
     }
 
-    /// Adds that of higher ranks.
     pub(super) fn add(&mut self, other: &LineTimes) {
         if self.ranks == 0 || other.ranks == 0 {
             *self = if self.ranks == 0 { *other } else { *self };
@@ -60,7 +56,6 @@ impl LineTimes {
         }
     }
 
-    /// The sums as numbers.
     pub(super) fn finish(self) -> CpuTimeOverRanks {
         let LineTimes { ranks, samples, instructions, cycles, min_s, max_s, max_rank, .. } = self;
         let counted = HardwareCounters { instructions, cycles, seconds: self.counted.number() };

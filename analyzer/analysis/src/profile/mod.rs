@@ -1,25 +1,25 @@
 //! The pass that folds a run into its [`Model`].
 //!
-//! Each rank's records are folded by the collector's own fold, the same as in the recorder's profile mode; what is left,
-//! sums by region, iteration and activity, is turned from ticks into seconds and from the rank's ids into those of the run.
-//! Memory grows with ranks × regions × iterations × call sites, never with records.
+//! Each rank's records are folded by the collector's fold, as in the recorder's profile mode. The resulting sums by region, iteration and
+//! activity are converted from ticks to seconds and from the rank's ids to the run's. Memory grows with ranks × regions × iterations × call
+//! sites, never with records.
 //!
 //! | file | content |
 //! |---|---|
 //! | `mod.rs` | the fold of a rank's log |
-//! | `sums.rs` | what a thread's records add up to; `times.rs`: its time by iteration; `span.rs`: where only a span of time counts |
+//! | `sums.rs` | sums of a thread's records; `times.rs`: its time by iteration; `span.rs`: restriction to a span of time |
 //! | `rank.rs` | a rank's sums → its model |
-//! | `iterations.rs` | the part of that which is by iteration, with `bounds.rs` (when iterations were) and `found_iterations.rs` (those of a detected loop) |
-//! | `joining.rs` | iterations of ranks in blocks, where there are too many |
-//! | `samples.rs` | samples, each where the first thread was then |
+//! | `iterations.rs` | its times by iteration, with `bounds.rs` (start and end of iterations) and `found_iterations.rs` (iterations of a detected loop) |
+//! | `joining.rs` | joins iterations of ranks in blocks, if there are too many |
+//! | `samples.rs` | samples, placed by the records of the first thread |
 //! | `lines.rs` | CPU time by line, summed exactly |
 //! | `file_waits.rs` | waits for nonblocking access to files |
-//! | `others.rs` | threads other than the first, of which only the sum is of interest |
-//! | `parallel.rs` | sums of parallel regions; `parallel_marks.rs`: those of their instances |
-//! | `rank_summaries.rs` | a rank's summaries, in place of its records or held against them |
+//! | `others.rs` | totals of threads other than the first |
+//! | `parallel.rs` | sums of parallel regions; `parallel_marks.rs`: sums of their instances |
+//! | `rank_summaries.rs` | a rank's summaries, in place of its records or compared with them |
 //! | `tables.rs` | names that ranks share, and their numbers |
-//! | `partial_model.rs` | the models of several ranks as one, and at last as the run's |
-//! | `concurrency.rs` | how much of the run one rank alone computes |
+//! | `partial_model.rs` | merges the models of ranks to the run's |
+//! | `concurrency.rs` | time in which one rank alone computes |
 
 mod bounds;
 pub mod concurrency;
@@ -37,7 +37,7 @@ mod rank_summaries;
 pub mod samples;
 pub mod span;
 pub mod sums;
-mod tables;
+pub(crate) mod tables;
 pub mod times;
 
 use lbprof_collector::format::LogHeader;
@@ -72,11 +72,11 @@ use samples::{MOST_SAMPLES, SampleSource, SortedSamples};
 pub struct GatherInput<'a> {
     /// The survey of the run.
     pub survey: &'a CallSurvey,
-    /// The loops and regions of the run, where none are marked.
+    /// The loops and regions of the run, if none are marked.
     pub structure: &'a RunStructure,
     /// The code that samples hit.
     pub code: &'a SampledCode,
-    /// Iterations above which those of a rank are joined in blocks.
+    /// Maximum number of a rank's iterations that are not joined in blocks.
     pub most_iterations: usize,
 }
 
@@ -85,7 +85,7 @@ pub fn gather(run: &RecordedRun, input: GatherInput, progress: ProgressReport) -
     finish(run, input, gather_ranks(run, &run.headers, input, progress))
 }
 
-/// Folds the ranks of `run` that `headers` are of: a part of the run's model. `None`: there are none.
+/// Folds the ranks of `run` with these headers: a part of the run's model, or `None` if there are none.
 pub(crate) fn gather_ranks(
     run: &RecordedRun,
     headers: &[LogHeader],
@@ -95,12 +95,11 @@ pub(crate) fn gather_ranks(
     pass::fold(run, headers, |header: &LogHeader| RankGather::new(run, header, input), progress)
 }
 
-/// Makes the model of `run` from the merged parts of all ranks.
 pub(crate) fn finish(run: &RecordedRun, input: GatherInput, part: Option<PartialModel>) -> Model {
     let GatherInput { survey, structure, .. } = input;
     let summed_up = part.as_ref().map(|part| part.summed_up).unwrap_or_default();
     let mut model = part.map(|part| part.finish(structure)).unwrap_or_default();
-    if run.is_first_look {
+    if run.part.is_first_look {
         if summed_up.without_iterations > 0 {
             forget_iterations(&mut model);
         }
@@ -115,44 +114,36 @@ pub(crate) fn finish(run: &RecordedRun, input: GatherInput, part: Option<Partial
         });
     }
     model.sites.clone_from(&survey.sites);
-    model.facts.selected.ranks.clone_from(&run.selected);
-    model.facts.polling = run.polling;
+    model.facts.selected.ranks.clone_from(&run.part.ranks);
+    model.facts.polling = run.part.polling;
     model.problems.splice(0..0, run.problems.iter().cloned());
     model
 }
 
-/// The fold of one rank.
 struct RankGather<'a> {
     header: LogHeader,
     tables: RunTables<'a>,
-    code: &'a SampledCode,
     /// The rank's samples, until its first thread has records.
     samples: Option<SortedSamples>,
-    /// Of the first thread's calls.
     placer: Option<CallPlacer<'a>>,
-    /// The time that counts.
     span: TickSpan,
     definitions: RankDefinitions,
-    /// The first thread, once it has records.
     first: Option<ThreadSums>,
     others: OtherThreadSums,
     parallel: MarkedRegions,
-    /// The first thread's last record, if it is of a call that has not returned.
+    /// The first thread's last record, if it is a call that has not returned.
     pending: Option<Record>,
-    /// Asks the first thread what it does; `None` where nothing is known of the rank's clock.
+    /// The sampler of the first thread's state, or `None` if the rank's clock is not known.
     sampler: Option<RankSampler>,
-    /// Of the first thread.
     file_waits: FileWaitFold,
-    /// Polls of the first thread.
     polls: PollSums,
-    /// The polls of which the recorder decided, in profile mode.
+    /// Number of polls that the recorder classified, in profile mode.
     polls_decided: u64,
     problems: Vec<Problem>,
     /// True if summaries are read in place of events.
     is_first_look: bool,
     /// True if the log is read as it was recorded.
     is_as_recorded: bool,
-    /// Threads that are merged with the first one.
     n_leading: u32,
     summed_up: SummarizedRanks,
     stated: RankSummary,
@@ -169,11 +160,10 @@ impl<'a> RankGather<'a> {
         RankGather {
             placer: CallPlacer::new(structure, &survey.sites, header.rank),
             sampler: clock
-                .filter(|_| !(run.is_first_look && survey.summaries))
-                .map(|clock| RankSampler::new(header.rank, clock).within(span)),
+                .filter(|_| !(run.part.is_first_look && survey.summaries))
+                .map(|clock| RankSampler::new(header.rank, clock, span)),
             header: header.clone(),
-            tables: RunTables { known_sites: &survey.sites, structure, most_iterations },
-            code,
+            tables: RunTables { known_sites: &survey.sites, structure, code, most_iterations },
             samples: is_sampled.then(|| source.read(span, MOST_SAMPLES)).flatten(),
             span,
             definitions: RankDefinitions::default(),
@@ -185,15 +175,15 @@ impl<'a> RankGather<'a> {
             polls: PollSums::default(),
             polls_decided: 0,
             problems: Vec::new(),
-            is_first_look: run.is_first_look,
-            is_as_recorded: run.polling == PollGapRule::Auto && threads.as_ref().is_some_and(|facts| facts.is_empty()),
+            is_first_look: run.part.is_first_look,
+            is_as_recorded: run.part.polling == PollGapRule::Auto
+                && threads.as_ref().is_some_and(|facts| facts.is_empty()),
             n_leading: threads.map_or(0, |facts| facts.leading.len() as u32),
             summed_up: SummarizedRanks::default(),
             stated: RankSummary::default(),
         }
     }
 
-    /// Adds what the recorder has summed up.
     fn absorb(&mut self, batch: &ProfileBatch) {
         if batch.head.thread == 0 {
             for sampler in self.sampler.iter_mut() {
@@ -203,15 +193,13 @@ impl<'a> RankGather<'a> {
             self.polls_decided = self.polls_decided.saturating_add(batch.profile.polls.polls);
         }
         let thread = match batch.head.thread {
-            0 => self.first.get_or_insert_with(|| {
-                ThreadSums::new(&batch.head, self.span).with_samples(&batch.head, self.samples.take())
-            }),
+            0 => self.first.get_or_insert_with(|| ThreadSums::new(&batch.head, self.span, self.samples.take())),
             _ => self.others.thread_sums_mut(&batch.head, self.span),
         };
         thread.absorb(batch);
     }
 
-    /// Returns whether its summaries can be held against its records: those are all there, and as they were when they were summed up.
+    /// Returns whether its summaries can be compared with its records: all records exist, and are the same as when they were summed up.
     fn can_compare(&self) -> bool {
         self.span == TickSpan::ALL
             && self.is_as_recorded
@@ -225,17 +213,11 @@ impl RankPass for RankGather<'_> {
 
     fn item(&mut self, item: LogItem) {
         match item {
-            LogItem::Definitions(definitions) => {
-                for one in definitions {
-                    self.definitions.add(one);
-                }
-            }
+            LogItem::Definitions(definitions) => self.definitions.extend(definitions),
             LogItem::Records { head, records } => {
                 self.parallel.records(&head, &records);
                 let thread = match head.thread {
-                    0 => self.first.get_or_insert_with(|| {
-                        ThreadSums::new(&head, self.span).with_samples(&head, self.samples.take())
-                    }),
+                    0 => self.first.get_or_insert_with(|| ThreadSums::new(&head, self.span, self.samples.take())),
                     _ => self.others.thread_sums_mut(&head, self.span),
                 };
                 match self.placer.as_mut().filter(|_| head.thread == 0) {
@@ -247,7 +229,7 @@ impl RankPass for RankGather<'_> {
                     if let Some(sampler) = &mut self.sampler {
                         sampler.records(&head, &records, |region| self.definitions.is_serial(region));
                     }
-                    // After it there may be the end of the program.
+                    // The end of the program may follow it.
                     let last = records.iter().rfind(|record| record.operation != Operation::ProgramEnd as u16);
                     self.pending = last
                         .filter(|record| record.end == 0)
@@ -271,19 +253,18 @@ impl RankPass for RankGather<'_> {
 
     fn end(self) -> PartialModel {
         let part = self.ended();
-        // What stays is copied to where was what the fold needed meanwhile: between thousands of ranks these gaps took more than half as much memory again.
+        // The result is copied into memory that the fold has freed: with thousands of ranks, the gaps between results took more than half as much
+        // memory again.
         let ranks = part.ranks.clone();
         PartialModel { ranks, ..part }
     }
 }
 
 impl RankGather<'_> {
-    /// The rank's part of the model.
     fn ended(self) -> PartialModel {
         let compares = self.can_compare();
         let mut part = PartialModel::default();
         let mut builder = RankBuilder::new(&self.header, &self.definitions, self.tables, self.span, &mut part);
-        builder.code = Some(self.code);
         builder.inner_iterations = self.placer.as_ref().map(CallPlacer::inner_iterations).unwrap_or_default();
         builder.iterated = self
             .placer
@@ -320,8 +301,8 @@ impl RankGather<'_> {
         }
         let dropped = part.problems.iter().filter(|one| one.kind == ProblemKind::Dropped).map(|one| one.count);
         let dropped = dropped.fold(0, u64::saturating_add);
-        // A rank of which nothing could be read is a missing one: means must not take it for one that never computes.
-        // In a part of the time it may have no records: that it is known is known then.
+        // A rank without readable records is missing: means must not take it for a rank that never computes. In a part of the time, a known rank may
+        // have no records.
         let is_known = rank.records > 0
             || self.span != TickSpan::ALL
             || part.problems.iter().all(|one| one.kind.severity() != Severity::Partial);
@@ -333,7 +314,7 @@ impl RankGather<'_> {
     }
 }
 
-/// The name of an operation's number, also of one that this version does not know.
+/// Returns the name of an operation's number, also for unknown operations of newer versions.
 pub fn operation_name(number: u16) -> String {
     Operation::from_number(number)
         .map_or_else(|| format!("operation {number}"), |operation| operation.name().to_owned())

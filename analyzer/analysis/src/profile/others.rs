@@ -1,7 +1,7 @@
-//! The threads of a rank other than the one that called MPI_Init: only what they did together is of interest.
+//! The threads of a rank other than the one that called MPI_Init: only their total is of interest.
 //!
-//! A program may make threads for ever, and a log may name as many as it has records. So once there are too many, the sums of all are added up,
-//! and a thread that has more records begins anew where its batch says that it is.
+//! A program may create threads for ever, and a log may name as many as it has records. So once there are too many, the sums of all are added up.
+//! A thread with more records starts again at the head of its batch.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,28 +10,26 @@ use lbprof_collector::format::BatchHead;
 use crate::profile::sums::{ThreadSums, ThreadTotals};
 use crate::read::span::TickSpan;
 
-/// Threads whose sums are kept apart; each takes some 10 kB.
+/// Maximum number of threads whose sums are kept apart; each takes some 10 kB.
 const MOST_APART: usize = 256;
 
-/// Threads other than the first.
 #[derive(Default)]
 pub(super) struct OtherThreadSums {
     apart: BTreeMap<u32, ThreadSums>,
-    /// The sums of those that are not apart any more.
+    /// The sums of the threads that are no longer apart.
     sums: ThreadTotals,
-    /// Numbers of those that have records.
+    /// Numbers of the threads that have records.
     numbers: BTreeSet<u32>,
 }
 
 impl OtherThreadSums {
-    /// The thread of a batch that begins with `head`.
     pub(super) fn thread_sums_mut(&mut self, head: &BatchHead, span: TickSpan) -> &mut ThreadSums {
-        // Adding to long lists takes a while: the longer they are, the more is added at once.
+        // Adding to long lists is slow: the longer they are, the more is added at once.
         if self.apart.len() >= MOST_APART.max(self.sums.rest.sites.len() / 64) && !self.apart.contains_key(&head.thread)
         {
             self.add_up();
         }
-        self.apart.entry(head.thread).or_insert_with(|| ThreadSums::new(head, span))
+        self.apart.entry(head.thread).or_insert_with(|| ThreadSums::new(head, span, None))
     }
 
     fn add_up(&mut self) {
@@ -43,7 +41,7 @@ impl OtherThreadSums {
             }
             all.push(sums);
         }
-        // By halves, so that each list is gone over a few times only.
+        // By halves, so that each list is merged only a few times.
         while all.len() > 1 {
             let mut halves = all.into_iter();
             let mut added = Vec::new();
@@ -60,7 +58,6 @@ impl OtherThreadSums {
         }
     }
 
-    /// Returns the number of threads with records, and their sums.
     pub(super) fn finish(mut self) -> (u32, ThreadTotals) {
         self.add_up();
         (u32::try_from(self.numbers.len()).unwrap_or(u32::MAX), self.sums)

@@ -1,6 +1,6 @@
-//! Sums of parallel regions, from ticks to seconds and from the rank's call sites to those of the run.
+//! Converts sums of parallel regions from ticks to seconds and from the rank's call sites to the run's.
 
-use lbprof_collector::parallel::{MutexSums, ParallelSums, TeamPlacement, TeamTime};
+use lbprof_collector::parallel::{MutexSums, ParallelSums, TeamPlacement};
 use lbprof_collector::record::NONE;
 
 use super::rank::RankBuilder;
@@ -8,7 +8,6 @@ use crate::model::threads::{ParallelRegion, RegionMember, RegionMutex, TeamSecon
 use crate::read::span::TickSpan;
 
 impl RankBuilder<'_> {
-    /// The rank's parallel regions, which have these sums.
     pub(super) fn parallel_regions(&mut self, sums: &[ParallelSums]) {
         self.rank.placement = self.definitions.team_placement.clone().map(|placement| {
             let TeamPlacement { team, cores, settings, library } = placement;
@@ -20,7 +19,6 @@ impl RankBuilder<'_> {
         }
     }
 
-    /// Adds what threads waited for to the regions, which have these sums.
     fn add_mutexes(&mut self, sums: &[ParallelSums]) {
         for mutex in self.definitions.mutexes.values() {
             let region = sums.iter().position(|region| {
@@ -40,7 +38,10 @@ impl RankBuilder<'_> {
     }
 
     fn parallel_region(&mut self, sums: &ParallelSums) -> ParallelRegion {
-        let TeamTime { useful, mpi, idle_for_mpi, imbalance, mutex, ordered, tasks, fork_join } = sums.time;
+        let [useful_s, mpi_s, idle_for_mpi_s, imbalance_s, mutex_s, ordered_s, tasks_s, fork_join_s] =
+            sums.time.parts().map(|ticks| self.seconds(ticks));
+        let time =
+            TeamSeconds { useful_s, mpi_s, idle_for_mpi_s, imbalance_s, mutex_s, ordered_s, tasks_s, fork_join_s };
         let members = sums
             .members
             .iter()
@@ -58,16 +59,7 @@ impl RankBuilder<'_> {
             beside: sums.beside,
             instances: sums.instances,
             elapsed_s: self.seconds(sums.elapsed),
-            time: TeamSeconds {
-                useful_s: self.seconds(useful),
-                mpi_s: self.seconds(mpi),
-                idle_for_mpi_s: self.seconds(idle_for_mpi),
-                imbalance_s: self.seconds(imbalance),
-                mutex_s: self.seconds(mutex),
-                ordered_s: self.seconds(ordered),
-                tasks_s: self.seconds(tasks),
-                fork_join_s: self.seconds(fork_join),
-            },
+            time,
             longest_s: self.seconds(sums.longest),
             members,
             mutexes: Vec::new(),

@@ -1,4 +1,4 @@
-//! Sums of parallel regions by the markers of their instances: of a part of the time, and of what a killed process had not summed up.
+//! Sums of parallel regions by the markers of their instances, for a part of the time, and for regions that a killed process had not summed up.
 
 use std::collections::BTreeMap;
 
@@ -13,22 +13,19 @@ use crate::read::span::TickSpan;
 /// The key of sums: the thread that starts the region, its call site, the size of the team.
 type SumsKey = (u32, u32, u32);
 
-/// The instances that a rank's markers are of, as sums.
+/// The sums of the instances with markers on a rank.
 pub struct MarkedRegions {
-    /// The time that counts.
     span: TickSpan,
-    /// By thread: the number of its next record, and the instance that it is in.
+    /// By thread: the number of its next record, and the instance that it is in, if any.
     threads: BTreeMap<u32, (u64, OpenInstance)>,
     sums: BTreeMap<SumsKey, ParallelSums>,
 }
 
 impl MarkedRegions {
-    /// Starts to collect the instances in a span.
     pub fn new(span: TickSpan) -> MarkedRegions {
         MarkedRegions { span, threads: BTreeMap::new(), sums: BTreeMap::new() }
     }
 
-    /// Adds the markers among the records after `head`.
     pub fn records(&mut self, head: &BatchHead, records: &[Record]) {
         let (next, open) = self.threads.entry(head.thread).or_default();
         if *next != head.first {
@@ -51,44 +48,36 @@ impl MarkedRegions {
         }
     }
 
-    /// Returns the sums of the time that counts. `written`: those that the log has of all time, which are exact for each thread, but lack what was
-    /// done after they were written last.
+    /// Returns the sums of the time that counts. `written` are the log's sums for all time, which are exact for each thread, but lack the
+    /// instances after they were last written.
     pub fn finish(mut self, written: &BTreeMap<u32, ParallelSums>) -> Vec<ParallelSums> {
-        // Markers do not say which other teams there were.
         for (key, sums) in &mut self.sums {
-            let same = written.values().filter(|one| (one.thread, one.call_site, one.team) == *key);
+            (sums.thread, sums.call_site, sums.team) = *key;
+            // Markers do not show other teams.
+            let same = written.values().filter(|one| key_of(one) == *key);
             sums.beside = same.map(|one| one.beside).max().unwrap_or(0);
         }
         if self.span != TickSpan::ALL {
-            return self.sums.into_iter().map(of_key).collect();
+            return self.sums.into_values().collect();
         }
         let mut all = Vec::new();
         for sums in written.values() {
-            let marked = self.sums.remove(&(sums.thread, sums.call_site, sums.team));
-            // A thread's state, and with it its sums, may be made anew: then the markers are of several of them.
-            let is_one = written.values().filter(|other| is_of_same(sums, other)).count() == 1;
+            let marked = self.sums.remove(&key_of(sums));
+            // A thread's state, and with it its sums, may be created again: then the markers belong to several of them.
+            let is_one = written.values().filter(|other| key_of(sums) == key_of(other)).count() == 1;
             let later = marked.filter(|marked| is_one && marked.instances > sums.instances);
-            let key = (sums.thread, sums.call_site, sums.team);
-            all.push(later.map_or_else(|| sums.clone(), |marked| of_key((key, marked))));
+            all.push(later.unwrap_or_else(|| sums.clone()));
         }
-        all.extend(
-            self.sums.into_iter().map(of_key).filter(|marked| !written.values().any(|sums| is_of_same(sums, marked))),
-        );
+        all.extend(self.sums.into_values());
         all
     }
 }
 
-/// Returns sums with what their key says.
-fn of_key(((thread, call_site, team), sums): (SumsKey, ParallelSums)) -> ParallelSums {
-    ParallelSums { thread, call_site, team, ..sums }
+fn key_of(sums: &ParallelSums) -> SumsKey {
+    (sums.thread, sums.call_site, sums.team)
 }
 
-/// Returns whether both are of one region, thread and size of team.
-fn is_of_same(one: &ParallelSums, other: &ParallelSums) -> bool {
-    (one.thread, one.call_site, one.team) == (other.thread, other.call_site, other.team)
-}
-
-/// The part of an instance that lies in a span, in which all of its time is taken to be spread evenly; `None`: it lies outside.
+/// Returns the part of an instance in a span, assuming that its time is spread evenly, or `None` if it lies outside.
 fn within(whole: &ParallelInstance, span: TickSpan) -> Option<ParallelInstance> {
     let (begin, end) = (span.clamp(whole.begin), span.clamp(whole.end));
     let (part, all) = (end - begin, whole.end.saturating_sub(whole.begin));
@@ -98,20 +87,18 @@ fn within(whole: &ParallelInstance, span: TickSpan) -> Option<ParallelInstance> 
     if part == 0 {
         return None;
     }
-    let [longest, useful, mpi, idle_for_mpi, imbalance, mutex, ordered, tasks, fork_join] = std::array::from_fn(|i| {
-        let ticks = i.checked_sub(1).map_or(whole.longest, |i| whole.time.parts()[i]);
-        scale(ticks, part, all)
-    });
+    let longest = scale(whole.longest, part, all);
+    let [useful, mpi, idle_for_mpi, imbalance, mutex, ordered, tasks, fork_join] =
+        whole.time.parts().map(|ticks| scale(ticks, part, all));
     let time = TeamTime { useful, mpi, idle_for_mpi, imbalance, mutex, ordered, tasks, fork_join };
     Some(ParallelInstance { begin, end, longest, time, ..*whole })
 }
 
-/// Returns as much of `ticks` as `part` is of `all`, which is not 0.
+/// Returns the fraction `part` / `all` of `ticks`; `all` is not 0.
 fn scale(ticks: u64, part: u64, all: u64) -> u64 {
     (u128::from(ticks) * u128::from(part) / u128::from(all)) as u64
 }
 
-/// Adds an instance, all but its threads.
 fn add(sums: &mut ParallelSums, instance: &ParallelInstance) {
     let ParallelInstance { begin, end, team, longest, time, .. } = *instance;
     sums.instances += 1;
@@ -121,7 +108,7 @@ fn add(sums: &mut ParallelSums, instance: &ParallelInstance) {
     sums.members.resize(MAX_MEMBERS.min(team as usize), MemberSums::default());
 }
 
-/// Adds the threads of an instance, which is a part of `whole`, by their own markers.
+/// Adds the threads of an instance, which is a part of `whole`, from their own markers.
 fn add_threads(
     sums: &mut ParallelSums,
     instance: &ParallelInstance,
@@ -138,7 +125,8 @@ fn add_threads(
     }
 }
 
-/// Adds the threads of an instance. What its markers do not say of each is shared by those that do not work longest, or by all.
+/// Adds the threads of an instance without markers of their own. Its useful time is divided among the threads that do not work longest, other times among
+/// all.
 fn share_among_threads(sums: &mut ParallelSums, instance: &ParallelInstance) {
     let ParallelInstance { team, heavy_thread, longest, time, .. } = *instance;
     let n = u64::from(team.max(1));

@@ -1,4 +1,4 @@
-//! A part of the run, and how parts become the run's model.
+//! Partial models of the run, and how they become its model.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,6 @@ use super::lines::LineTimes;
 use super::tables::{SharedTables, TableRenumbering, sorted};
 use crate::model::joined_iterations::JoinedIterations;
 use crate::model::samples::SampledLine;
-use crate::model::sites::CallSiteTable;
 use crate::model::{Model, RankModel, Region, RegionIdx, RunFacts, SlowestInIteration};
 use crate::partial_result::PartialResult;
 use crate::profile::concurrency::ConcurrencySlices;
@@ -23,12 +22,10 @@ pub(crate) struct PartialModel {
     pub(super) facts: RunFacts,
     pub(super) tables: SharedTables,
     pub(super) ranks: Vec<RankModel>,
-    /// Ranks of which sums lie across an end of the time that counts.
+    /// Ranks with sums across an end of the time that counts.
     pub(super) uncut: Vec<u32>,
     pub(super) slowest: BTreeMap<RegionIdx, Vec<SlowestInIteration>>,
-    /// Regions of which ranks have blocks of iterations.
     pub(super) joined: BTreeMap<RegionIdx, JoinedIterations>,
-    /// CPU time by line of the source.
     pub(super) lines: BTreeMap<SampledLine, LineTimes>,
     pub(super) concurrency: ConcurrencySlices,
     pub(super) summed_up: SummarizedRanks,
@@ -41,7 +38,7 @@ impl PartialResult for PartialModel {
         let mut numbers = TableRenumbering { regions: Vec::new(), counters: Vec::new() };
         numbers.regions.push(0);
         for region in &higher.tables.regions[1..] {
-            // The one around it comes before it in its table, so that it has its new index already.
+            // The region around it comes before it in its table, so that it has its new index already.
             let parent = numbers.regions.get(region.parent as usize).copied().unwrap_or(0);
             let idx = tables.region(parent, region).unwrap_or(parent);
             numbers.regions.push(idx);
@@ -63,7 +60,8 @@ impl PartialResult for PartialModel {
         for (line, times) in numbers.lines(higher.lines) {
             self.lines.entry(line).or_default().add(&times);
         }
-        self.summed_up = self.summed_up.merge(higher.summed_up);
+        self.summed_up.ranks += higher.summed_up.ranks;
+        self.summed_up.without_iterations += higher.summed_up.without_iterations;
         self.concurrency = self.concurrency.merge(higher.concurrency);
         self.facts.common_clock &= higher.facts.common_clock;
         self.facts.clock_error_s =
@@ -79,10 +77,10 @@ impl PartialResult for PartialModel {
 }
 
 impl PartialModel {
-    /// The model, its tables in an order that does not depend on the order of merging.
+    /// Makes the model. The order of its tables does not depend on the order of merging.
     pub(super) fn finish(mut self, structure: &RunStructure) -> Model {
         let tables = self.tables;
-        // A region sorts after the one around it, whose names are the first of its own.
+        // A region sorts after the region around it, whose names are a prefix of its own.
         let names: Vec<Vec<String>> = (0..tables.regions.len() as RegionIdx)
             .map(|idx| tables.chain(idx).iter().rev().map(|&idx| tables.regions[idx as usize].name.clone()).collect())
             .collect();
@@ -107,7 +105,6 @@ impl PartialModel {
             ranks: self.ranks,
             uncut_ranks: self.uncut,
             regions,
-            sites: CallSiteTable::default(),
             communicators: tables.communicators.into_values().collect(),
             counters,
             slowest,
@@ -115,14 +112,8 @@ impl PartialModel {
             lines,
             loops: structure.loops.clone(),
             without_loop: structure.without,
-            outermost_iterated: Vec::new(),
-            alone: None,
-            asked: Vec::new(),
-            asked_threads: Default::default(),
-            followed: None,
-            statistics: None,
             problems: self.problems,
-            found: Vec::new(),
+            ..Model::default()
         };
         model.outermost_iterated = (0..model.regions.len() as RegionIdx)
             .filter(|&idx| {
@@ -137,7 +128,7 @@ impl PartialModel {
     }
 }
 
-/// Returns begin and end of each rank's window, in nanoseconds of the common clock.
+/// Returns start and end of each rank's window, in nanoseconds of the common clock.
 fn windows_ns(ranks: &[RankModel]) -> Vec<(i64, i64)> {
     ranks
         .iter()
@@ -145,8 +136,8 @@ fn windows_ns(ranks: &[RankModel]) -> Vec<(i64, i64)> {
         .collect()
 }
 
-/// Shifts all times so that the run's window begins at 0. Where the clocks of hosts cannot be compared, every rank's window
-/// begins there: ranks leave MPI_Init at nearly the same time.
+/// Shifts all times so that the run's window begins at 0. If the clocks of hosts cannot be compared, every rank's window begins there: ranks leave
+/// MPI_Init at nearly the same time.
 fn common_clock(model: &mut Model) {
     let one_host = model.ranks.windows(2).all(|pair| pair[0].host == pair[1].host);
     model.facts.common_clock |= one_host;

@@ -1,15 +1,16 @@
-//! The sums of a rank's threads as its model: ticks become seconds, the rank's ids those of the run.
+//! Converts the sums of a rank's threads to its model: ticks to seconds, and the rank's ids to the run's.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::LifetimePoint;
 use lbprof_collector::format::LogHeader;
-use lbprof_collector::polling::{PollGapRule, PollSums};
+use lbprof_collector::polling::PollSums;
 use lbprof_collector::profile::{self, CounterTotals};
 use lbprof_collector::record::NONE;
 use lbprof_collector::sample::ThreadPool;
 use lbprof_collector::{Activity, CoreState, Operation, ProblemKind, Record};
+use rustc_hash::FxHashMap;
 
 use super::found_iterations::FoundIterations;
 use super::lines::LineTimes;
@@ -19,16 +20,15 @@ use crate::model::program_list::ProgramList;
 use crate::model::samples::{
     CalledBackAt, CpuTime, OffCoreSums, RankSamples, SampledAt, SampledLine, SampledThreads, ThreadSamples,
 };
-use crate::model::selected::SelectedPart;
 use crate::model::sites::CallSiteTable;
 use crate::model::thread_pools::SampledPool;
 use crate::model::{
     CallTotals, Communicator, PendingCall, PollTimes, RankModel, Region, RegionCounters, RegionIdx, ResourceUsage,
-    RunFacts, Seconds, SiteTotalsKey,
+    RunFacts, SiteTotalsKey,
 };
 use crate::profile::samples::SampleSums;
 use crate::profile::sums::ThreadTotals;
-use crate::read::definitions::RankDefinitions;
+use crate::read::definitions::{RankDefinitions, WHOLE_PROGRAM};
 use crate::read::span::TickSpan;
 use crate::structure::region_path::{loop_path, region_path};
 use crate::structure::sampled_code::SampledCode;
@@ -39,43 +39,55 @@ use crate::structure::{FoundRegion, RunStructure};
 pub(super) struct RunTables<'a> {
     pub(super) known_sites: &'a CallSiteTable,
     pub(super) structure: &'a RunStructure,
-    /// Iterations above which those of the rank are joined in blocks.
+    pub(super) code: &'a SampledCode,
+    /// Maximum number of the rank's iterations that are not joined in blocks.
     pub(super) most_iterations: usize,
 }
 
 /// Turns the sums of a rank's threads into its model, entering its regions in the part's tables.
 pub(super) struct RankBuilder<'a> {
     pub(super) definitions: &'a RankDefinitions,
-    pub(super) known_sites: &'a CallSiteTable,
-    pub(super) structure: &'a RunStructure,
-    /// Iterations above which those of the rank are joined in blocks.
-    pub(super) most_iterations: usize,
-    /// The code that samples hit, where there are any.
-    pub(super) code: Option<&'a SampledCode>,
-    /// Iterations of the rank's main loop, where it was found.
+    pub(super) tables: RunTables<'a>,
     pub(super) iterated: Option<FoundIterations>,
     /// Iterations of the loops in it, by their numbers.
     pub(super) inner_iterations: Vec<(usize, u64)>,
     pub(super) part: &'a mut PartialModel,
     pub(super) clock: RankClock,
-    /// Ticks at which MPI_Init was entered, 0 where that is not known.
+    /// Ticks at which MPI_Init was entered, or 0 if they are not known.
     pub(super) entered_init: u64,
-    /// The time that counts.
     pub(super) span: TickSpan,
     pub(super) rank: RankModel,
     /// The rank's region ids as indices in the part's table.
     pub(super) regions: HashMap<u32, RegionIdx>,
-    /// The rank's call sites as indices in those of the run.
+    /// The rank's call sites as indices in the run's.
     pub(super) sites: HashMap<u32, Option<u32>>,
-    /// Of the first thread, and of the others.
+    /// For the first thread, and for the others.
     pub(super) site_sums: [BTreeMap<SiteTotalsKey, CallTotals>; 2],
-    /// Problems that its records show: how many times.
     pub(super) seen: BTreeMap<ProblemKind, u64>,
     pub(super) counter_sums: BTreeMap<(RegionIdx, u32), CounterTotals>,
 }
 
 fn seconds_since(first_ns: u64, last_ns: u64) -> f64 {
     last_ns.saturating_sub(first_ns) as f64 * 1e-9
+}
+
+fn run_facts(header: &LogHeader, definitions: &RankDefinitions, clock: &RankClock) -> RunFacts {
+    RunFacts {
+        run_id: header.run_id,
+        n_ranks: header.n_ranks,
+        recorded_ranks: header.recorded_ranks.clone(),
+        command: header.command.clone(),
+        programs: ProgramList::from_rank(header.rank, header.command.clone()),
+        mpi: header.mpi.clone(),
+        abi: header.abi.clone(),
+        recorder: header.recorder.clone(),
+        started_unix_s: header.started_unix_s,
+        settings: header.settings.clone(),
+        params: definitions.params.clone(),
+        common_clock: clock.is_calibrated(),
+        clock_error_s: definitions.offsets.iter().map(|offset| offset.error_ns).max().map(|ns| ns as f64 * 1e-9),
+        ..RunFacts::default()
+    }
 }
 
 /// Returns the rank that a call of point-to-point communication on MPI_COMM_WORLD, number 0, names.
@@ -94,25 +106,7 @@ impl<'a> RankBuilder<'a> {
         part: &'a mut PartialModel,
     ) -> Self {
         let clock = definitions.clock(header);
-        part.facts = RunFacts {
-            run_id: header.run_id,
-            n_ranks: header.n_ranks,
-            recorded_ranks: header.recorded_ranks.clone(),
-            selected: SelectedPart::default(),
-            polling: PollGapRule::default(),
-            seen_at_s: None,
-            summary: None,
-            command: header.command.clone(),
-            programs: ProgramList::from_rank(header.rank, header.command.clone()),
-            mpi: header.mpi.clone(),
-            abi: header.abi.clone(),
-            recorder: header.recorder.clone(),
-            started_unix_s: header.started_unix_s,
-            settings: header.settings.clone(),
-            params: definitions.params.clone(),
-            common_clock: clock.is_calibrated(),
-            clock_error_s: definitions.offsets.iter().map(|offset| offset.error_ns).max().map(|ns| ns as f64 * 1e-9),
-        };
+        part.facts = run_facts(header, definitions, &clock);
         let rank = RankModel {
             rank: header.rank,
             host: header.host.clone(),
@@ -125,10 +119,7 @@ impl<'a> RankBuilder<'a> {
         };
         let mut builder = RankBuilder {
             definitions,
-            known_sites: tables.known_sites,
-            structure: tables.structure,
-            most_iterations: tables.most_iterations,
-            code: None,
+            tables,
             iterated: None,
             inner_iterations: Vec::new(),
             part,
@@ -142,6 +133,7 @@ impl<'a> RankBuilder<'a> {
             seen: BTreeMap::new(),
             counter_sums: BTreeMap::new(),
         };
+        builder.part.tables.regions.push(Region::marked(WHOLE_PROGRAM));
         for comm in definitions.communicators.values() {
             builder.part.tables.communicators.entry(comm.uid).or_insert_with(|| Communicator {
                 uid: comm.uid,
@@ -158,14 +150,14 @@ impl<'a> RankBuilder<'a> {
     fn set_window(&mut self, begin: u64, end: u64) {
         let whole = (begin, end.max(begin));
         let (begin, end) = (self.span.clamp(whole.0), self.span.clamp(whole.1));
-        // Samples of usage are of all of its time.
+        // Usage is known only for all of the rank's time.
         self.rank.usage = self.usage().filter(|_| (begin, end) == whole);
         self.rank.lifetime = if (begin, end) == whole { self.lifetime(whole) } else { ProcessLifetime::default() };
         self.rank.begin_ns = self.clock.nanoseconds(begin);
         self.rank.end_s = self.since_begin(end.max(begin));
     }
 
-    /// Seconds from the begin of the rank's window; [`common_clock`] makes them seconds from that of the run.
+    /// Returns the seconds since the start of the rank's window; [`common_clock`] makes them seconds since the start of the run's.
     pub(super) fn since_begin(&self, ticks: u64) -> f64 {
         self.rank.run_seconds(self.clock.nanoseconds(ticks))
     }
@@ -175,10 +167,9 @@ impl<'a> RankBuilder<'a> {
         let points = &self.definitions.lifetime;
         // A header that stands in for a lost one has no instants.
         let entered_init = Some(self.entered_init).filter(|&ticks| ticks != 0);
-        let started = points.get(&LifetimePoint::Started).copied();
-        let left_init = points.get(&LifetimePoint::LeftInit).copied();
-        let left_finalize = points.get(&LifetimePoint::LeftFinalize).copied();
-        let ended = points.get(&LifetimePoint::Ended).copied();
+        let [started, left_init, left_finalize, ended] =
+            [LifetimePoint::Started, LifetimePoint::LeftInit, LifetimePoint::LeftFinalize, LifetimePoint::Ended]
+                .map(|point| points.get(&point).copied());
         ProcessLifetime {
             before_init_s: self.seconds_between(started, entered_init),
             init_s: self.seconds_between(entered_init, left_init),
@@ -216,17 +207,16 @@ impl<'a> RankBuilder<'a> {
         ticks as f64 * (self.clock.tick_s() * 1e9) / 1e9
     }
 
-    /// The index of the rank's region `id`, entered in the part's table with those around it.
+    /// Returns the index of the rank's region `id`, entered in the part's table with the regions around it.
     pub(super) fn region(&mut self, id: u32) -> RegionIdx {
         if let Some(&idx) = self.regions.get(&id) {
             return idx;
         }
-        let idx = self.enter(region_path(self.structure, self.definitions, self.rank.rank, id));
+        let idx = self.enter(region_path(self.tables.structure, self.definitions, self.rank.rank, id));
         self.regions.insert(id, idx);
         idx
     }
 
-    /// The index of the region of this path, entered where it is new.
     pub(super) fn enter(&mut self, path: Vec<Region>) -> RegionIdx {
         let mut idx = 0;
         for part in path {
@@ -240,11 +230,11 @@ impl<'a> RankBuilder<'a> {
     }
 
     pub(super) fn site(&mut self, id: u32) -> Option<u32> {
-        let (definitions, known) = (self.definitions, self.known_sites);
+        let (definitions, known) = (self.definitions, self.tables.known_sites);
         *self.sites.entry(id).or_insert_with(|| known.find(definitions, id))
     }
 
-    /// The thread that called MPI_Init: it makes the rank's time.
+    /// Adds the thread that called MPI_Init: its time is the rank's time.
     pub(super) fn first_thread(&mut self, sums: ThreadTotals) {
         self.set_window(
             self.definitions.window_begin.unwrap_or(sums.begin),
@@ -269,7 +259,7 @@ impl<'a> RankBuilder<'a> {
             if FoundRegion::of_number(id).is_none_or(|found| found.segment().is_none()) {
                 continue;
             }
-            let calls = Activity::ALL.iter().zip(&region.cells).filter(|(activity, _)| is_mpi(**activity));
+            let calls = Activity::ALL.iter().zip(&region.cells).filter(|(activity, _)| activity.is_mpi());
             let sum = totals.entry(self.region(id)).or_default();
             sum.invocations = sum.invocations.saturating_add(calls.map(|(_, cell)| cell.calls).sum());
         }
@@ -281,14 +271,14 @@ impl<'a> RankBuilder<'a> {
             .collect();
         let inner = std::mem::take(&mut self.inner_iterations);
         let is_whole = self.span == TickSpan::ALL;
-        // In a part of the time it is not known how many of them there were.
+        // Their number in a part of the time is not known.
         for (at, iterations) in inner.into_iter().filter(|&(at, n)| is_whole && n > 0 && loops_with_time.contains(&at))
         {
-            let path = loop_path(self.structure, at);
+            let path = loop_path(self.tables.structure, at);
             totals.entry(self.enter(path)).or_default().invocations = iterations;
         }
         if let Some(found) = &self.iterated {
-            let path = loop_path(self.structure, found.at);
+            let path = loop_path(self.tables.structure, found.at);
             totals.entry(self.enter(path)).or_default().invocations = found.begun_in(self.span);
         }
         self.rank.totals = totals.into_iter().collect();
@@ -298,17 +288,14 @@ impl<'a> RankBuilder<'a> {
         self.iterations(sums);
     }
 
-    /// Adds the time that the first thread was in states of computation: off its core, as the system says, and as records say.
+    /// Adds the time of the first thread in states of computation: off its core, as noted by the kernel, and in recorded states.
     fn core_states(&mut self, sums: &ThreadTotals) {
         let coverage = sums.samples.off_core_coverage;
         if coverage.known == 0 && sums.rest.states.is_empty() {
             return;
         }
         let mut places: BTreeMap<(RegionIdx, Activity, CoreState), f64> = BTreeMap::new();
-        let mut found: Vec<_> = sums.samples.off_core.iter().collect();
-        // Sums of fractions depend on their order.
-        found.sort_by_key(|(place, _)| **place);
-        for (&(region, activity, state), &ticks) in found {
+        for (&(region, activity, state), &ticks) in in_order(&sums.samples.off_core) {
             let seconds = ticks * self.clock.tick_s();
             *places.entry((self.region(region), activity, state)).or_default() += seconds;
         }
@@ -323,17 +310,13 @@ impl<'a> RankBuilder<'a> {
         });
     }
 
-    /// Adds the samples of the rank.
     fn samples(&mut self, sums: &SampleSums) {
-        let Some(code) = self.code else { return };
+        let code = self.tables.code;
         let mut lines: BTreeMap<SampledLine, CpuTime> = BTreeMap::new();
         for threads in SampledThreads::ALL {
             let mut times: BTreeMap<SampledAt, CpuTime> = BTreeMap::new();
             let mut recorder_by_region: BTreeMap<RegionIdx, f64> = BTreeMap::new();
-            let mut places: Vec<_> = sums.times[threads as usize].iter().collect();
-            // Sums of fractions depend on their order.
-            places.sort_by_key(|(place, _)| **place);
-            for (&(region, activity, stack), time) in places {
+            for (&(region, activity, stack), time) in in_order(&sums.times[threads as usize]) {
                 let node = code.node_of(stack);
                 let region = self.region(region);
                 times.entry(SampledAt { region, activity, node }).or_default().add(time);
@@ -354,10 +337,8 @@ impl<'a> RankBuilder<'a> {
                 ThreadSamples { threads: sums.threads(threads), times: times.into_iter().collect() };
         }
         self.thread_pools(sums, code);
-        let mut in_calls: Vec<_> = sums.in_calls.iter().collect();
-        in_calls.sort_by_key(|(at, _)| **at);
         let mut called_back: BTreeMap<CalledBackAt, CpuTime> = BTreeMap::new();
-        for (&(operation, stack), time) in in_calls {
+        for (&(operation, stack), time) in in_order(&sums.in_calls) {
             if let Some(function) = code.called_back(stack) {
                 called_back.entry(CalledBackAt { operation, function }).or_default().add(time);
             }
@@ -367,11 +348,8 @@ impl<'a> RankBuilder<'a> {
         self.part.lines.extend(lines.into_iter().map(|(line, time)| (line, LineTimes::from_rank(rank, &time))));
     }
 
-    /// Adds the pools of the rank's threads that have samples.
     fn thread_pools(&mut self, sums: &SampleSums, code: &SampledCode) {
-        let mut places: Vec<_> = sums.pools.iter().collect();
-        places.sort_by_key(|(place, _)| **place);
-        for of_pool in places.chunk_by(|a, b| a.0.0 == b.0.0) {
+        for of_pool in in_order(&sums.pools).chunk_by(|a, b| a.0.0 == b.0.0) {
             let pool = of_pool.first().and_then(|&(&(id, _), _)| self.definitions.thread_pools.get(&id));
             let Some(&ThreadPool { routine, threads, started, .. }) = pool else { continue };
             let mut times: BTreeMap<SampledAt, CpuTime> = BTreeMap::new();
@@ -384,11 +362,10 @@ impl<'a> RankBuilder<'a> {
         }
     }
 
-    /// The other threads, so many, and their sums.
     pub(super) fn other_threads(&mut self, n: u32, sums: &ThreadTotals) {
         self.rank.other_threads = n;
         let cells = sums.regions.values().flat_map(|region| Activity::ALL.iter().zip(&region.cells));
-        let mpi = cells.filter(|(activity, _)| is_mpi(**activity));
+        let mpi = cells.filter(|(activity, _)| activity.is_mpi());
         let ticks = mpi.map(|(_, cell)| cell.ticks).fold(0, u64::saturating_add);
         self.rank.other_threads_mpi_s += self.seconds(ticks);
         self.any_thread(sums, 1);
@@ -401,7 +378,7 @@ impl<'a> RankBuilder<'a> {
             let key = SiteTotalsKey {
                 site: self.site(key.call_site),
                 operation: key.operation,
-                activity: activity_of(key.activity),
+                activity: Activity::from_bits(key.activity.into()),
                 region: self.region(key.region),
             };
             let cell = self.cell(cell);
@@ -431,7 +408,7 @@ impl<'a> RankBuilder<'a> {
         CallTotals { seconds: self.seconds(cell.ticks), calls: cell.calls, sent: cell.sent, received: cell.received }
     }
 
-    /// Time by region and activity, exclusive and inclusive.
+    /// Adds the time by region and activity, exclusive and inclusive.
     fn cells(&mut self, sums: &ThreadTotals) {
         let mut ticks: BTreeMap<(RegionIdx, Activity), profile::ProfileCell> = BTreeMap::new();
         for (&id, region) in &sums.regions {
@@ -449,11 +426,8 @@ impl<'a> RankBuilder<'a> {
             }
         }
         self.rank.cells = ticks.iter().map(|(&key, cell)| (key, self.cell(cell))).collect();
-        self.rank.inclusive = inclusive.into_iter().map(|(idx, ticks)| (idx, self.all_seconds(ticks))).collect();
-    }
-
-    pub(super) fn all_seconds(&self, ticks: [u64; Activity::COUNT]) -> Seconds {
-        ticks.map(|ticks| self.seconds(ticks))
+        let inclusive = inclusive.into_iter();
+        self.rank.inclusive = inclusive.map(|(idx, ticks)| (idx, ticks.map(|ticks| self.seconds(ticks)))).collect();
     }
 
     pub(super) fn polls(&mut self, sums: &PollSums, decided: u64) {
@@ -487,18 +461,15 @@ impl<'a> RankBuilder<'a> {
     }
 }
 
-/// The number of a marked region, or of that region in the rank's found loop where it has time there.
+/// Returns the entries in the order of their keys: sums of fractions depend on their order.
+fn in_order<K: Copy + Ord, T>(entries: &FxHashMap<K, T>) -> Vec<(&K, &T)> {
+    let mut entries: Vec<(&K, &T)> = entries.iter().collect();
+    entries.sort_by_key(|(key, _)| **key);
+    entries
+}
+
+/// Returns the number of a marked region, or of this region in the rank's found loop if it has time there.
 fn in_found_loop(sums: &ThreadTotals, id: u32) -> u32 {
     let within = FoundRegion::MarkedInLoop(id).number();
     if id != 0 && sums.regions.contains_key(&within) { within } else { id }
-}
-
-/// Returns whether an activity is the program's in MPI.
-fn is_mpi(activity: Activity) -> bool {
-    activity.is_mpi()
-}
-
-/// The activity of a number in a log.
-fn activity_of(number: u8) -> Activity {
-    Activity::from_bits(number.into())
 }

@@ -1,4 +1,4 @@
-//! A rank's summaries: in a first look in place of its events, else held against them.
+//! A rank's summaries: in a first look in place of its events, otherwise compared with them.
 
 use bincode::{Decode, Encode};
 use lbprof_collector::profile::ProfileCell;
@@ -7,24 +7,12 @@ use lbprof_collector::{Activity, Problem, ProblemKind};
 
 use crate::model::Model;
 use crate::model::samples::RankSamples;
-use crate::partial_result::PartialResult;
 use crate::profile::sums::ThreadTotals;
 
-/// Ranks whose figures come from their summaries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub(super) struct SummarizedRanks {
     pub(super) ranks: u32,
-    /// Number of ranks whose summaries have no iterations.
     pub(super) without_iterations: u32,
-}
-
-impl PartialResult for SummarizedRanks {
-    fn merge(self, higher: SummarizedRanks) -> SummarizedRanks {
-        SummarizedRanks {
-            ranks: self.ranks + higher.ranks,
-            without_iterations: self.without_iterations + higher.without_iterations,
-        }
-    }
 }
 
 /// The sums that summaries state: records and calls, and time, calls and bytes by activity.
@@ -43,7 +31,6 @@ pub(super) struct RankSummary {
 }
 
 impl RankSummary {
-    /// A summary of the rank.
     pub(super) fn add(&mut self, summary: &ThreadSummary) {
         let sums = if summary.thread() == 0 { &mut self.first } else { &mut self.others };
         let sums = sums.get_or_insert_default();
@@ -64,7 +51,6 @@ impl RankSummary {
     }
 }
 
-/// Sums up the records of one or more threads.
 fn found(totals: &ThreadTotals) -> StatedSums {
     let mut sums = StatedSums { records: totals.rest.records, calls: totals.rest.calls, ..StatedSums::default() };
     for region in totals.regions.values() {
@@ -75,37 +61,30 @@ fn found(totals: &ThreadTotals) -> StatedSums {
     sums
 }
 
-/// The first difference, in words.
 fn difference(stated: &StatedSums, found: &StatedSums) -> Option<String> {
     let counts = [("records", stated.records, found.records), ("calls", stated.calls, found.calls)];
     let ticks = Activity::ALL.iter().zip(stated.cells.iter().zip(&found.cells));
-    counts
-        .into_iter()
-        .find_map(|(what, stated, found)| {
-            (stated != found).then(|| format!("its summary states {stated} {what}, its events are {found}"))
-        })
-        .or_else(|| {
-            ticks.into_iter().find_map(|(activity, (stated, found))| {
-                let what = if stated.ticks == found.ticks { "calls or bytes" } else { "time" };
-                (stated != found)
-                    .then(|| format!("its summary states another {what} in {} than its events have", activity.name()))
-            })
-        })
+    if let Some((what, stated, found)) = counts.into_iter().find(|(_, stated, found)| stated != found) {
+        return Some(format!("its summary states {stated} {what}, its events are {found}"));
+    }
+    let (activity, (stated, found)) = ticks.into_iter().find(|(_, (stated, found))| stated != found)?;
+    let what = if stated.ticks == found.ticks { "calls or bytes" } else { "time" };
+    Some(format!("its summary states another {what} in {} than its events have", activity.name()))
 }
 
-/// Takes back what is known by iteration: where it is not known of all ranks, the longest of an iteration is not known either.
+/// Removes the data by iteration: if some ranks lack them, the longest rank in an iteration is not known.
 pub(super) fn forget_iterations(model: &mut Model) {
     for rank in &mut model.ranks {
         rank.iterations.clear();
         rank.in_iterations.clear();
     }
-    model.slowest.iter_mut().for_each(Vec::clear);
+    model.slowest.fill(Vec::new());
     model.joined.clear();
     model.problems.retain(|problem| problem.kind != ProblemKind::IterationsJoined);
     model.outermost_iterated.clear();
 }
 
-/// Takes back what is known by samples: summaries have none, and those of the other ranks alone would be taken for those of all.
+/// Removes the data from samples: summaries have none, and the samples of the other ranks alone would seem to be all.
 pub(super) fn forget_samples(model: &mut Model) {
     for rank in model.ranks.iter_mut() {
         rank.samples = RankSamples::default();

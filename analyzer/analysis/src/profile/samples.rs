@@ -1,7 +1,7 @@
-//! The samples of a rank, each where its first thread was at that time.
+//! The samples of a rank, placed in the region and call of its first thread at that time.
 //!
-//! Samples and records are written apart, so that neither waits for the other. Here the samples of all of a rank's threads are merged, by time, with the
-//! records of its first thread while these are folded:
+//! Samples and records are written separately, so that neither waits for the other. Here the samples of all of a rank's threads are merged, by time,
+//! with the records of its first thread while these are folded:
 //!
 //! ```text
 //!   first thread    |== computes in f ==|-- Send --|==== computes in g ====|
@@ -9,10 +9,10 @@
 //!   another thread           x       x                    x                     beside f 2, beside g 1
 //! ```
 //!
-//! Of calls that were recorded as sums the recorder notes where the first thread was at each sample ([`SamplePlaces`]).
+//! If calls were recorded as sums, the recorder notes the position of the first thread at each sample ([`SamplePlaces`]).
 //!
-//! Samples are few, a few hundred for each second of CPU time, so that those of one rank fit into memory. Of more than [`MOST_SAMPLES`] every other one is
-//! left out, and stands for its neighbour: the error that follows from the weights grows accordingly.
+//! There are a few hundred samples for each second of CPU time, so that one rank's samples fit into memory. If there are more than [`MOST_SAMPLES`], every
+//! other one is dropped and its neighbour gets twice the weight. The estimated error grows accordingly.
 
 use std::collections::BTreeMap;
 
@@ -28,29 +28,26 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::model::samples::{CpuTime, HardwareCounters, SampledThreads};
 use crate::model::sites::CallSiteTable;
 use crate::read::definitions::RankDefinitions;
-use crate::read::known_threads::RankThreads;
 use crate::read::open::RecordedRun;
 use crate::read::span::TickSpan;
 use crate::structure::sampled_code::SampledCode;
 
-/// Most samples of a rank that are kept: 100 MB.
+/// Maximum number of samples that are kept for a rank: 100 MB.
 pub(super) const MOST_SAMPLES: usize = 1 << 21;
 
-/// Number of instants at which an interval for which switches were lost is placed, or one that lasts as long as the log's list of them.
+/// Number of instants at which an interval with lost switches is placed, or one that lasts as long as the log's list of intervals.
 const PARTS_OF_LIST: u64 = 64;
 
-/// A sample of any thread.
 #[derive(Clone, Copy)]
 struct ThreadSample {
     ticks: u64,
-    /// Id of the thread among those that were sampled; at last its place in [`SortedSamples::whose`].
+    /// Id of the sampled thread; finally its place in [`SortedSamples::whose`].
     thread: u32,
-    /// The stack of the sampled code.
     stack: u32,
     time: CpuTime,
-    /// The recorder's own placement of samples, if only sums of the first thread's calls exist.
+    /// The recorder's placement of the sample, if only sums of the first thread's calls exist.
     place: Option<sample::Place>,
-    /// The first thread's state, if this is an interval off its core, at its middle, and no sample.
+    /// The first thread's state, if this is the middle of an interval off its core, and no sample.
     off_core: Option<CoreState>,
 }
 
@@ -58,7 +55,7 @@ struct ThreadSample {
 #[derive(Default)]
 pub struct SortedSamples {
     all: Vec<ThreadSample>,
-    /// Most of them that are kept.
+    /// Maximum number of samples that are kept.
     most: usize,
     /// Sampling interval: every n-th sample of a thread is kept.
     every: u64,
@@ -66,7 +63,6 @@ pub struct SortedSamples {
     whose: Vec<SampledThreads>,
     /// The id of its pool, or NONE.
     pools: Vec<u32>,
-    /// Coverage of the intervals off the core, and those that are not listed.
     off_core: OffCoreCoverage,
 }
 
@@ -75,7 +71,7 @@ pub struct SortedSamples {
 pub struct OffCoreCoverage {
     /// Ticks of that time.
     pub known: u64,
-    /// Ticks of intervals whose places are not known.
+    /// Ticks of intervals with unknown positions.
     pub unplaced: u64,
 }
 
@@ -117,10 +113,8 @@ impl SampleSource<'_> {
                     let mut found =
                         places.places().filter(|_| (places.thread, places.first) == (head.thread, head.first));
                     for (number, sample) in (head.first..).zip(&list) {
-                        let place = found
-                            .next()
-                            .flatten()
-                            .filter(|place| place.0 == 0 || definitions.regions.contains_key(&place.0));
+                        let place = found.next().flatten();
+                        let place = place.filter(|place| place.0 == 0 || definitions.regions.contains_key(&place.0));
                         let path = sample.call_path;
                         let at = (sample.location.module, sample.location.offset, path);
                         let stack = *stacks.entry(at).or_insert_with(|| {
@@ -135,13 +129,17 @@ impl SampleSource<'_> {
                 _ => {}
             }
         }
-        // Which of the threads is the first one may be said last.
+        // The definition that identifies the first thread may come last.
         let mut threads: BTreeMap<u32, u32> = BTreeMap::new();
         for sample in samples.all.iter_mut().filter(|sample| sample.off_core.is_none()) {
             let next = threads.len() as u32;
             let at = *threads.entry(sample.thread).or_insert(next);
             if at == next && samples.whose.len() as u32 == next {
-                samples.whose.push(threads_of(&facts, definitions.recording_thread(sample.thread)));
+                samples.whose.push(match definitions.recording_thread(sample.thread) {
+                    Some(number) if facts.is_first(number) => SampledThreads::First,
+                    Some(_) => SampledThreads::WithMpi,
+                    None => SampledThreads::WithoutMpi,
+                });
                 samples.pools.push(definitions.sampled_threads.get(&sample.thread).map_or(NONE, |thread| thread.pool));
             }
             sample.thread = at;
@@ -150,8 +148,8 @@ impl SampleSource<'_> {
         Some(samples).filter(|samples| !samples.all.is_empty() || samples.off_core.known > 0)
     }
 
-    /// Returns the samples of the rank's first thread, at most `most` of all threads', in the order of time: their ticks, the
-    /// lines that they hit, and the CPU time that each stands for in seconds.
+    /// Returns the samples of the rank's first thread in the order of time, out of at most `most` samples of all threads: ticks, line, and CPU time in
+    /// seconds.
     pub fn samples_of_first_thread(&self, most: usize) -> Vec<(u64, u32, f64)> {
         let Some(SortedSamples { all, whose, .. }) = self.read(TickSpan::ALL, most) else { return Vec::new() };
         all.iter()
@@ -181,19 +179,19 @@ impl SortedSamples {
     fn add_off_core(&mut self, times: &OffCoreTimes, span: TickSpan) {
         let known = span.clamp(times.end).saturating_sub(span.clamp(times.begin));
         let listed = times.intervals().map(|one| (one.begin + (one.end - one.begin) / 2, one));
-        for (number, (middle, one)) in
-            (0..).zip(listed.filter(|(middle, _)| span.begin < *middle && *middle <= span.end))
-        {
-            // One of which nothing is known may reach over many calls, and so may a long one: times on the core that are too short are none.
+        let listed = listed.filter(|(middle, _)| span.begin < *middle && *middle <= span.end);
+        for (number, (middle, one)) in (0..).zip(listed) {
+            // An interval with an unknown state may cover many calls. So may a long one, because short times on the core are not listed.
+            let length = one.end - one.begin;
             let part = (times.end.saturating_sub(times.begin) / PARTS_OF_LIST).max(1);
             let n_parts = match one.state {
                 CoreState::NotKnown => PARTS_OF_LIST,
-                _ => ((one.end - one.begin) / part).clamp(1, PARTS_OF_LIST),
+                _ => (length / part).clamp(1, PARTS_OF_LIST),
             };
-            let part = (one.end - one.begin) / n_parts;
+            let part = length / n_parts;
             for at in 0..n_parts {
-                // In ticks; whoever knows the rank's clock makes seconds of them.
-                let time = CpuTime::sample((one.end - one.begin) as f64 / n_parts as f64);
+                // The time is in ticks; it is converted to seconds where the rank's clock is known.
+                let time = CpuTime::sample(length as f64 / n_parts as f64);
                 let ticks = if n_parts == 1 { middle } else { one.begin + at * part + part / 2 };
                 let off_core = Some(one.state);
                 self.add(number, ThreadSample { ticks, thread: 0, stack: 0, time, place: one.place, off_core });
@@ -204,7 +202,6 @@ impl SortedSamples {
         self.off_core.unplaced = self.off_core.unplaced.saturating_add(short.min(known));
     }
 
-    /// Adds a sample with this number among those of its thread.
     fn add(&mut self, number: u64, sample: ThreadSample) {
         if !number.is_multiple_of(self.every) {
             return;
@@ -222,16 +219,6 @@ impl SortedSamples {
     }
 }
 
-/// Returns the group of the rank's thread with this number.
-fn threads_of(facts: &RankThreads, number: Option<u32>) -> SampledThreads {
-    match number {
-        Some(number) if facts.is_first(number) => SampledThreads::First,
-        Some(_) => SampledThreads::WithMpi,
-        None => SampledThreads::WithoutMpi,
-    }
-}
-
-/// A sample that stands for `n` like it.
 fn standing_for(time: CpuTime, n: u64) -> CpuTime {
     let (factor, counted) = (n as f64, time.counted);
     CpuTime {
@@ -253,7 +240,7 @@ pub type SamplePlace = (u32, Activity, u32);
 pub(super) struct PlacedSamples {
     samples: SortedSamples,
     next: usize,
-    /// The first thread's state; `None` before its first record.
+    /// The first thread's state, or `None` before its first record.
     time: Option<ThreadTime>,
     sums: SampleSums,
 }
@@ -261,11 +248,11 @@ pub(super) struct PlacedSamples {
 /// Sampled CPU time of a rank by position.
 #[derive(Default)]
 pub struct SampleSums {
-    /// The threads that have any there, by [`SampledThreads`].
+    /// The threads that have any, by [`SampledThreads`].
     threads: [FxHashSet<u32>; SampledThreads::ALL.len()],
-    /// CPU time by the same.
+    /// CPU time by [`SampledThreads`].
     pub times: [FxHashMap<SamplePlace, CpuTime>; SampledThreads::ALL.len()],
-    /// CPU time of threads but the first, by the id of their pool, of which there is one.
+    /// CPU time of threads in pools, except the first thread, by the id of their pool.
     pub pools: FxHashMap<(u32, SamplePlace), CpuTime>,
     /// CPU time of the first thread in recorded calls, by operation and stack.
     pub in_calls: FxHashMap<(u16, u32), CpuTime>,
@@ -273,7 +260,7 @@ pub struct SampleSums {
     pub off_core: FxHashMap<(u32, Activity, CoreState), f64>,
     /// The intervals of computation among them, in the order of time: ticks at the middle, state, length in ticks.
     pub off_core_computing: Vec<(u64, CoreState, f64)>,
-    /// The time for which they are known.
+    /// The time for which all intervals are known.
     pub off_core_coverage: OffCoreCoverage,
 }
 
@@ -290,13 +277,12 @@ impl SampleSums {
 }
 
 impl PlacedSamples {
-    /// Takes `samples`, none of which is placed yet.
     pub(super) fn new(samples: SortedSamples) -> Self {
         let sums = SampleSums { off_core_coverage: samples.off_core, ..SampleSums::default() };
         PlacedSamples { samples, next: 0, time: None, sums }
     }
 
-    /// Adds a sample where the rank's first thread was; `None`: that is not known.
+    /// Adds a sample at the position of the rank's first thread, or `None` if it is not known.
     fn add(&mut self, place: Option<(u32, Activity)>, sample: &ThreadSample) {
         if let Some(state) = sample.off_core {
             let ticks = sample.time.seconds;
@@ -328,8 +314,8 @@ impl PlacedSamples {
         }
     }
 
-    /// Goes to where a batch begins. Samples since the last record are at times for which records are missing, and where the recorder says, if it does; those before
-    /// the first one are of no interest.
+    /// Moves to the start of a batch. Records are missing for the samples since the last record, which are placed by the recorder, if at all. Samples
+    /// before the first record are dropped.
     pub(super) fn skip_to(&mut self, head: &BatchHead) {
         let is_first = self.time.is_none();
         while let Some(sample) = self.up_to(head.previous_end) {
@@ -340,20 +326,18 @@ impl PlacedSamples {
         self.time = Some(ThreadTime::new(head));
     }
 
-    /// Returns whether samples lie before the end of a record, or at it.
     #[inline(always)]
     pub(super) fn are_due(&self, record: &Record) -> bool {
         self.samples.all.get(self.next).is_some_and(|next| next.ticks <= record.end.max(record.begin))
     }
 
-    /// Goes to `ticks` without a record, in a region.
     pub(super) fn advance(&mut self, ticks: u64, region: u32) {
         let Some(time) = &mut self.time else { return };
         let reached = time.advance(ticks);
         self.take(reached.begin, reached.state, region);
     }
 
-    /// Goes to the end of a record; it and the time before it are in a region.
+    /// Moves to the end of a record. The record and the time before it are in a region.
     #[inline(always)]
     pub(super) fn pass(&mut self, record: &Record, region: u32) {
         let Some(time) = &mut self.time else { return };
@@ -371,7 +355,7 @@ impl PlacedSamples {
         while let Some(sample) = self.up_to(ticks) {
             let is_first = self.samples.whose.get(sample.thread as usize) == Some(&SampledThreads::First);
             if record.core_state().is_some() && (is_first || sample.off_core.is_some()) {
-                // What the thread does there is known already, as the record's state.
+                // The thread's time there is already known, as the record's state.
                 continue;
             }
             self.add(Some((region, record.activity())), &sample);
@@ -389,14 +373,14 @@ impl PlacedSamples {
         }
     }
 
-    /// The next sample, if it was taken at `ticks` or before: it stands for time before it.
+    /// Returns the next sample, if it was taken at `ticks` or before: it stands for time before it.
     fn up_to(&mut self, ticks: u64) -> Option<ThreadSample> {
         let next = self.samples.all.get(self.next).filter(|next| next.ticks <= ticks).copied();
         self.next += usize::from(next.is_some());
         next
     }
 
-    /// Returns the sums of the samples. Those after the last record are of no interest: no time of the rank is known there.
+    /// Returns the sums of the samples. Samples after the last record are dropped: no time of the rank is known there.
     pub(super) fn finish(self) -> SampleSums {
         self.sums
     }
@@ -463,7 +447,7 @@ mod tests {
         found.sort_unstable();
         let (computation, in_call) = (Activity::Computation, Activity::Synchronization);
         assert_eq!(found, [(4, computation, 2), (4, in_call, 2), (5, computation, 1), (6, in_call, 1)]);
-        // That of 90 and that of 710 lie outside of what is known of the rank.
+        // The samples at 90 and 710 lie outside of the rank's known time.
         let unplaced = &sums.times[SampledThreads::Unplaced as usize];
         assert_eq!(unplaced.values().map(|time| time.samples).sum::<u64>(), 3);
         let threads = SampledThreads::ALL.map(|whose| sums.threads(whose));

@@ -1,8 +1,8 @@
 //! Sums up a thread's records in memory that does not grow with the number of iterations.
 //!
-//! Sums are kept by region; of iterations, which may be as short as a call, only their time, in columns of those activities that occur
+//! Sums are kept by region. For iterations, which may be as short as a call, only their time is kept, in columns of the activities that occur
 //! ([`crate::profile::times`]). The collector's fold puts it there at once: a row of all sums for each region and iteration, as in a profile,
-//! would cost more than the records. Numbers are those of the rank's log, times are ticks; [`crate::profile`] translates both.
+//! would cost more than the records. Numbers are the ids in the rank's log, times are ticks; [`crate::profile`] translates both.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -19,17 +19,16 @@ use crate::read::definitions::RankDefinitions;
 use crate::read::span::TickSpan;
 use crate::structure::{CallPlacer, FoundRegion, PlacedCall};
 
-/// Records after which sums are taken from the fold: the iterations that it lists are then still in the processor's caches.
+/// Number of records after which sums are taken from the fold: the iterations that it lists are then still in the processor's caches.
 const TAKE_AFTER: usize = 1 << 13;
 
-/// A fold over one thread, and what was taken from it.
+/// A fold over one thread, and the sums taken from it.
 pub struct ThreadSums {
     fold: SpanFold,
     begin: u64,
-    /// Records folded since the last take.
     folded: usize,
     sums: ThreadTotals,
-    /// The rank's samples, where it has any and this is its first thread.
+    /// The rank's samples, if it has any and this is its first thread.
     samples: Option<PlacedSamples>,
 }
 
@@ -59,14 +58,14 @@ pub struct ThreadTotals {
 pub struct RegionSums {
     /// By activity, at the index of its number.
     pub cells: [ProfileCell; Activity::COUNT],
-    /// Ticks by iteration of the innermost iterated region that it is, or lies in.
+    /// Ticks by iteration of the innermost iterated region around it, which may be this region.
     pub times: ActivityTicks,
     /// Its own iterations that ended.
     pub iterations: Vec<RegionInvocation>,
 }
 
 impl ThreadTotals {
-    /// Adds what does not depend on where a thread is in its records, of another thread: times by iteration do.
+    /// Adds another thread, except for its times by iteration, which depend on its position in its records.
     pub fn add_other(&mut self, other: ThreadTotals) {
         for (region, more) in other.regions {
             let own = self.regions.entry(region).or_default();
@@ -81,24 +80,15 @@ impl ThreadTotals {
 }
 
 impl ThreadSums {
-    /// The sums of a thread whose first batch begins with `head`, of which `span` counts.
-    pub fn new(head: &BatchHead, span: TickSpan) -> Self {
-        ThreadSums {
-            fold: SpanFold::new(head.clone(), span),
-            begin: head.previous_end,
-            folded: 0,
-            sums: ThreadTotals::default(),
-            samples: None,
-        }
-    }
-
-    /// Adds the samples of the rank to a fold of its first thread.
-    pub fn with_samples(self, head: &BatchHead, samples: Option<SortedSamples>) -> Self {
-        let mut placed = samples.map(PlacedSamples::new);
-        for samples in placed.iter_mut() {
+    /// Starts the sums of a thread whose first batch begins with `head`, in the part of its time in `span`. The first thread has the samples of the
+    /// rank.
+    pub fn new(head: &BatchHead, span: TickSpan, samples: Option<SortedSamples>) -> Self {
+        let mut samples = samples.map(PlacedSamples::new);
+        for samples in samples.iter_mut() {
             samples.skip_to(head);
         }
-        ThreadSums { samples: placed, ..self }
+        let (fold, sums) = (SpanFold::new(head.clone(), span), ThreadTotals::default());
+        ThreadSums { fold, begin: head.previous_end, folded: 0, sums, samples }
     }
 
     /// Adds the records after `head`; their call sites are ids.
@@ -108,7 +98,7 @@ impl ThreadSums {
         self.added(records.len());
     }
 
-    /// Folds records where they are, with the samples that lie before their ends.
+    /// Folds records into the regions where they are, with the samples before their ends.
     #[inline(always)]
     fn fold(&mut self, records: &[Record]) {
         match &mut self.samples {
@@ -117,18 +107,18 @@ impl ThreadSums {
                 let mut folded = 0;
                 for (at, record) in records.iter().enumerate() {
                     if samples.are_due(record) {
-                        // Where the thread is then, the records before say.
+                        // The records before it show where the thread is then.
                         self.fold.records(&records[folded..at]);
                         folded = at;
                     }
-                    samples.pass(record, self.fold.placed_in().0);
+                    samples.pass(record, self.fold.inner.placed_in().0);
                 }
                 self.fold.records(&records[folded..]);
             }
         }
     }
 
-    /// Folds each call, with the computation before it, into the region and interval that `placer` gives.
+    /// Folds each call, with the computation before it, into the region and interval that `placer` returns.
     pub fn placed_records(
         &mut self,
         head: &BatchHead,
@@ -154,7 +144,7 @@ impl ThreadSums {
             if let Some(before) = before {
                 self.place(&rest[call], before);
                 self.fold.advance(rest[call].begin);
-                let region = self.fold.placed_in().0;
+                let region = self.fold.inner.placed_in().0;
                 for samples in self.samples.iter_mut() {
                     samples.advance(rest[call].begin, region);
                 }
@@ -167,7 +157,7 @@ impl ThreadSums {
         self.added(records.len());
     }
 
-    /// Counts records that were folded, and takes the sums where there are enough.
+    /// Counts records that were folded, and takes the sums if there are enough.
     fn added(&mut self, n: usize) {
         self.folded += n;
         if self.folded >= TAKE_AFTER {
@@ -181,17 +171,17 @@ impl ThreadSums {
         if record.is_part() {
             return;
         }
-        let (marked, iteration) = self.fold.innermost_open();
+        let (marked, iteration) = self.fold.inner.innermost_open();
         if let Some((region, iteration)) = placed.within(marked, iteration) {
             self.fold.place_in(region, iteration);
         }
     }
 
-    /// Adds what was folded when it was recorded.
+    /// Adds sums that were folded when they were recorded.
     pub fn absorb(&mut self, batch: &ProfileBatch) {
         self.go_to(&batch.head);
         self.fold.absorb(batch);
-        // When its calls were, sums do not say.
+        // The times of the calls are not known.
         for samples in self.samples.iter_mut() {
             samples.skip_to(&batch.next);
         }
@@ -202,20 +192,20 @@ impl ThreadSums {
     pub fn finish(mut self) -> ThreadTotals {
         self.fold.end();
         self.take();
-        let too_deep = self.fold.too_deep();
-        // A marked region of which iterations have no time has none of its own.
-        for (region, times) in self.fold.take_times().into_regions() {
+        let too_deep = self.fold.inner.too_deep();
+        // A marked region whose iterations have no time has none of its own.
+        for (region, times) in self.fold.inner.take_times().into_regions() {
             if !times.is_empty() || FoundRegion::of_number(region).is_some() {
                 self.sums.regions.entry(region).or_default().times.append(&times);
             }
         }
         let samples = self.samples.map(PlacedSamples::finish).unwrap_or_default();
-        ThreadTotals { begin: self.begin, uncut: self.fold.is_uncut(), too_deep, samples, ..self.sums }
+        ThreadTotals { begin: self.begin, uncut: self.fold.uncut, too_deep, samples, ..self.sums }
     }
 
     /// Skips to `head` if records before it are missing: their time belongs to nothing.
     fn go_to(&mut self, head: &BatchHead) {
-        if self.fold.head().first != head.first {
+        if self.fold.inner.head().first != head.first {
             self.fold.skip_to(head);
             for samples in self.samples.iter_mut() {
                 samples.skip_to(head);
@@ -227,7 +217,7 @@ impl ThreadSums {
         self.folded = 0;
         let ProfileBatch { next, entered, mut profile, .. } = self.fold.take();
         (self.sums.end, self.sums.entered) = (next, entered);
-        // Cells are sorted by region and iteration, so that mostly the region of one is that of the one before.
+        // Cells are sorted by region and iteration.
         for of_region in mem::take(&mut profile.cells).chunk_by(|one, next| one.0.region == next.0.region) {
             let sums = self.sums.regions.entry(of_region[0].0.region).or_default();
             for (key, cell) in of_region {

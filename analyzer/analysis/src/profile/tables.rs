@@ -1,4 +1,4 @@
-//! Names that several ranks share, each once, and the numbers that stand for them.
+//! Names that several ranks share, each stored once, and their indices.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,41 +7,28 @@ use bincode::{Decode, Encode};
 use super::lines::LineTimes;
 use crate::model::samples::SampledLine;
 use crate::model::{Communicator, RankModel, Region, RegionIdx, chain};
-use crate::read::definitions::{WHOLE_PROGRAM, path_part};
+use crate::read::definitions::path_part;
+use crate::structure::interning::intern;
 
-/// Names that several ranks share, each once.
-#[derive(Encode, Decode)]
+/// Names that several ranks share, each stored once.
+#[derive(Default, Encode, Decode)]
 pub(super) struct SharedTables {
     /// The first is the whole program.
     pub(super) regions: Vec<Region>,
     /// By the region around it and its name.
     pub(super) regions_by_name: HashMap<(RegionIdx, String), RegionIdx>,
-    /// Bytes of all regions' paths.
     pub(super) path_bytes: usize,
     pub(super) counters: Vec<String>,
     pub(super) counters_by_name: HashMap<String, u32>,
     pub(super) communicators: BTreeMap<u64, Communicator>,
 }
 
-/// Most bytes of all regions' paths: thousands of regions have a few hundred thousand. Nested regions with long names, which a
-/// small log can define, would take without a bound what memory there is.
+/// Maximum size of all regions' paths in bytes: thousands of regions have a few hundred thousand. Nested regions with long names, which a
+/// small log can define, could otherwise fill the memory.
 const MAX_PATH_BYTES: usize = 64 << 20;
 
-impl Default for SharedTables {
-    fn default() -> Self {
-        SharedTables {
-            regions: vec![Region::marked(WHOLE_PROGRAM)],
-            regions_by_name: HashMap::new(),
-            path_bytes: 0,
-            counters: Vec::new(),
-            counters_by_name: HashMap::new(),
-            communicators: BTreeMap::new(),
-        }
-    }
-}
-
 impl SharedTables {
-    /// The region of this name within `parent`; `None`: there are too many.
+    /// Returns the region with this name within `parent`, entered if it is new, or `None` if there are too many.
     pub(super) fn region(&mut self, parent: RegionIdx, part: &Region) -> Option<RegionIdx> {
         let key = (parent, part.name.clone());
         if let Some(&idx) = self.regions_by_name.get(&key) {
@@ -68,14 +55,11 @@ impl SharedTables {
     }
 
     pub(super) fn counter(&mut self, name: &str) -> u32 {
-        *self.counters_by_name.entry(name.to_owned()).or_insert_with(|| {
-            self.counters.push(name.to_owned());
-            self.counters.len() as u32 - 1
-        })
+        intern(&mut self.counters_by_name, &mut self.counters, name.to_owned())
     }
 }
 
-/// New indices of what a part refers to.
+/// New indices of a part's regions and counters.
 pub(super) struct TableRenumbering {
     pub(super) regions: Vec<RegionIdx>,
     pub(super) counters: Vec<u32>,
@@ -83,52 +67,13 @@ pub(super) struct TableRenumbering {
 
 impl TableRenumbering {
     pub(super) fn apply(&self, rank: &mut RankModel) {
-        for ((idx, _), _) in rank.cells.iter_mut() {
-            self.renumber(idx);
-        }
-        rank.cells.sort_by_key(|&(key, _)| key);
-        self.renumber_all(&mut rank.inclusive);
-        self.renumber_all(&mut rank.in_iterations);
-        self.renumber_all(&mut rank.totals);
-        for (part, _) in rank.iterations.iter_mut().flat_map(|(_, series)| &mut series.parts) {
-            self.renumber(part);
-        }
-        self.renumber_all(&mut rank.iterations);
-        for ((idx, counter), _) in &mut rank.counters {
-            self.renumber(idx);
+        for ((_, counter), _) in &mut rank.counters {
             *counter = self.counters[*counter as usize];
         }
-        rank.counters.sort_by_key(|&(key, _)| key);
-        for sites in [&mut rank.sites, &mut rank.other_sites] {
-            for (key, _) in sites.iter_mut() {
-                self.renumber(&mut key.region);
-            }
-            sites.sort_by_key(|&(key, _)| key);
+        map_regions(rank, |idx| Some(self.regions[idx as usize]));
+        for pool in &mut rank.pools {
+            map_sorted(&mut pool.times, |at| &mut at.region, &|idx| Some(self.regions[idx as usize]));
         }
-        let of_threads = rank.samples.of.iter_mut().map(|threads| &mut threads.times);
-        for times in of_threads.chain(rank.pools.iter_mut().map(|pool| &mut pool.times)) {
-            for (at, _) in times.iter_mut() {
-                self.renumber(&mut at.region);
-            }
-            times.sort_by_key(|&(at, _)| at);
-        }
-        for off_core in rank.samples.off_core.iter_mut() {
-            for ((region, ..), _) in &mut off_core.places {
-                self.renumber(region);
-            }
-            off_core.places.sort_by_key(|&(at, _)| at);
-        }
-    }
-
-    fn renumber_all<T>(&self, by_region: &mut [(RegionIdx, T)]) {
-        for (region, _) in by_region.iter_mut() {
-            self.renumber(region);
-        }
-        by_region.sort_by_key(|&(region, _)| region);
-    }
-
-    fn renumber(&self, region: &mut RegionIdx) {
-        *region = self.regions[*region as usize];
     }
 
     pub(super) fn lines(&self, lines: BTreeMap<SampledLine, LineTimes>) -> BTreeMap<SampledLine, LineTimes> {
@@ -143,7 +88,51 @@ impl TableRenumbering {
     }
 }
 
-/// Sorts a table by `key`; also the new index of each old one.
+/// Replaces the regions in a rank's lists by the ones that `new` returns, and drops the entries of regions for which it returns `None`.
+pub(crate) fn map_regions(rank: &mut RankModel, new: impl Fn(RegionIdx) -> Option<RegionIdx>) {
+    map_sorted(&mut rank.cells, |key| &mut key.0, &new);
+    map_sorted(&mut rank.inclusive, |idx| idx, &new);
+    map_sorted(&mut rank.in_iterations, |idx| idx, &new);
+    map_sorted(&mut rank.totals, |idx| idx, &new);
+    for (_, series) in &mut rank.iterations {
+        map_keys(&mut series.parts, |idx| idx, &new);
+    }
+    map_sorted(&mut rank.iterations, |idx| idx, &new);
+    map_sorted(&mut rank.counters, |key| &mut key.0, &new);
+    map_sorted(&mut rank.sites, |key| &mut key.region, &new);
+    map_sorted(&mut rank.other_sites, |key| &mut key.region, &new);
+    for threads in &mut rank.samples.of {
+        map_sorted(&mut threads.times, |at| &mut at.region, &new);
+    }
+    for off_core in rank.samples.off_core.iter_mut() {
+        map_sorted(&mut off_core.places, |at| &mut at.0, &new);
+    }
+}
+
+type RegionOfKey<K> = fn(&mut K) -> &mut RegionIdx;
+
+/// Replaces the regions in a list that is not sorted by region, like [`map_regions`].
+pub(crate) fn map_keys<K, T>(
+    list: &mut Vec<(K, T)>,
+    region: RegionOfKey<K>,
+    new: &impl Fn(RegionIdx) -> Option<RegionIdx>,
+) {
+    list.retain_mut(|(key, _)| {
+        let region = region(key);
+        new(*region).inspect(|new| *region = *new).is_some()
+    });
+}
+
+fn map_sorted<K: Copy + Ord, T>(
+    list: &mut Vec<(K, T)>,
+    region: RegionOfKey<K>,
+    new: &impl Fn(RegionIdx) -> Option<RegionIdx>,
+) {
+    map_keys(list, region, new);
+    list.sort_by_key(|&(key, _)| key);
+}
+
+/// Sorts a table by `key`. Also returns the new index of each old one.
 pub(super) fn sorted<T, K: Ord>(table: Vec<T>, key: impl Fn(&T) -> K) -> (Vec<T>, Vec<u32>) {
     let mut order: Vec<(usize, T)> = table.into_iter().enumerate().collect();
     order.sort_by_cached_key(|(_, one)| key(one));

@@ -8,9 +8,8 @@ use rustc_hash::FxHashMap;
 /// Ticks by iteration and activity, a column for each activity that occurs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ActivityTicks {
-    /// Numbers of iterations.
     numbers: Vec<u32>,
-    /// At the index of the activity's number; a column may be shorter than `numbers`: what is not there is 0.
+    /// At the index of the activity's number. A column may be shorter than `numbers`; missing entries are 0.
     ticks: [Vec<u64>; Activity::COUNT],
 }
 
@@ -58,7 +57,7 @@ impl ActivityTicks {
         }
     }
 
-    /// Returns the times under other numbers; those that have none, and iterations without any time, are left out.
+    /// Returns the times under other numbers, without iterations that have no new number or no time.
     pub fn renumbered(&self, number: impl Fn(u32) -> Option<u32>) -> ActivityTicks {
         let mut numbers: Vec<u32> = Vec::new();
         let mut places: Vec<u32> = Vec::with_capacity(self.numbers.len());
@@ -78,7 +77,7 @@ impl ActivityTicks {
         if self.numbers.is_sorted_by(|one, next| one < next) {
             return;
         }
-        // Runs in ascending order, as those of several regions one after the other, are quickly merged by a stable sort.
+        // A stable sort quickly merges ascending runs, such as the iterations of several regions.
         let mut order: Vec<u64> = (0..).zip(&self.numbers).map(|(at, &one)| u64::from(one) << 32 | at).collect();
         order.sort();
         let mut numbers: Vec<u32> = Vec::new();
@@ -93,7 +92,7 @@ impl ActivityTicks {
         *self = self.moved(numbers, &places);
     }
 
-    /// The times of each iteration added to those of iteration `numbers[place]`, `places` having one for each; [`NONE`]: nowhere.
+    /// Returns the times with each iteration added to iteration `numbers[place]`, where `places` has one for each, or [`NONE`] to drop it.
     fn moved(&self, numbers: Vec<u32>, places: &[u32]) -> ActivityTicks {
         let ticks = self.ticks.each_ref().map(|column| {
             let mut moved = if column.is_empty() { Vec::new() } else { vec![0_u64; numbers.len()] };
@@ -114,7 +113,7 @@ impl ActivityTicks {
         ActivityTicks { numbers: self.numbers.clone(), ticks }
     }
 
-    /// The ticks of an activity in the iterations of these numbers, both lists being sorted; 0 where it has none.
+    /// Returns the ticks of an activity in the iterations with these numbers, or 0. Both lists are sorted.
     pub fn aligned(&self, activity: Activity, numbers: &[u32]) -> Vec<u64> {
         let column = self.column(activity);
         let mut own = self.numbers.iter().zip(column.iter().chain(std::iter::repeat(&0))).peekable();
@@ -132,14 +131,19 @@ impl ActivityTicks {
         self.numbers.is_empty()
     }
 
-    /// Numbers of iterations, in the order in which they are.
+    /// Returns the numbers of iterations, in their order.
     pub fn numbers(&self) -> &[u32] {
         &self.numbers
     }
 
-    /// Ticks of an activity, one entry an iteration; entries at the end, or all, may be absent: they are 0.
+    /// Returns the ticks of an activity, one entry per iteration. Entries at the end, or all, may be missing: they are 0.
     pub fn column(&self, activity: Activity) -> &[u64] {
         &self.ticks[activity as usize]
+    }
+
+    /// Returns the ticks of an activity in all iterations.
+    pub fn total(&self, activity: Activity) -> u64 {
+        self.column(activity).iter().copied().fold(0, u64::saturating_add)
     }
 }
 
@@ -149,7 +153,7 @@ pub struct TimesByRegion {
     /// Each region, its times, and the place of the region that came after it the last time.
     regions: Vec<(u32, ActivityTicks, usize)>,
     places: FxHashMap<u32, usize>,
-    /// Index in `regions` that time goes to; `None`: the time is of no iteration.
+    /// Index in `regions` that time goes to, or `None` if it belongs to no iteration.
     at: Option<usize>,
     iteration: u32,
     /// The place before this one.
@@ -157,7 +161,7 @@ pub struct TimesByRegion {
 }
 
 impl TimesByRegion {
-    /// Each region with its times.
+    /// Returns each region with its times.
     pub fn into_regions(self) -> impl Iterator<Item = (u32, ActivityTicks)> {
         self.regions.into_iter().map(|(region, times, _)| (region, times))
     }

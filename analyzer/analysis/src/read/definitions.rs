@@ -1,6 +1,6 @@
-//! The definitions of one rank's log, by kind and id: what its records refer to.
+//! The definitions of one rank's log, by kind and id. Its records refer to them.
 //!
-//! Ids come from a file: they may be missing, twice or absurd. So all is kept by key, and every look-up may fail.
+//! Ids come from a file: they may be missing, repeated or absurd. So everything is kept by key, and every look-up may fail.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -20,10 +20,10 @@ use lbprof_collector::{Definition, Operation, Problem, ProblemKind, Record};
 /// Name of the first region, the whole program.
 pub const WHOLE_PROGRAM: &str = "main";
 
-/// Most regions within one another, more than the recorder has; deeper ones count as lying directly in the whole program.
+/// Maximum depth of nested regions, more than the recorder has. Deeper ones count as lying directly in the whole program.
 const MAX_DEPTH: usize = 256;
 
-/// Most callers of a sample, as many as the recorder has.
+/// Maximum number of a sample's callers, the same as the recorder's.
 const MAX_CALLERS: usize = 256;
 
 /// Definitions of one rank.
@@ -55,11 +55,11 @@ pub struct RankDefinitions {
     pub threads: BTreeMap<u32, u32>,
     /// The sampling settings, if the log states them.
     pub sampling: Option<SamplingSetup>,
-    /// Threads of which there are samples, by id.
+    /// Threads that have samples, by id.
     pub sampled_threads: BTreeMap<u32, SampledThread>,
     /// Threads started with one routine, by id.
     pub thread_pools: BTreeMap<u32, ThreadPool>,
-    /// Calls on the way to where samples were taken, by id.
+    /// Calls on the paths to samples, by id.
     pub sample_callers: BTreeMap<u32, CallSite>,
     /// Times of threads in parallel regions, by id.
     pub parallel: BTreeMap<u32, ParallelSums>,
@@ -67,13 +67,13 @@ pub struct RankDefinitions {
     pub mutexes: BTreeMap<u32, MutexSums>,
     /// The cores on which the threads of the largest team may run.
     pub team_placement: Option<TeamPlacement>,
-    /// Instants on both clocks.
+    /// Readings of both clocks at the same instants.
     pub instants: Vec<ClockPair>,
     /// Measurements against rank 0's clock.
     pub offsets: Vec<ClockOffset>,
     /// The first sample of resources, and the last where there is a second.
     pub usage: (Option<ResourceUsage>, Option<ResourceUsage>),
-    /// True if there are times for which the first thread was off its core.
+    /// True if intervals of the first thread off its core are known.
     pub has_off_core: bool,
     /// CPU time and page faults of the first thread, likewise.
     pub thread_usage: (Option<ThreadUsage>, Option<ThreadUsage>),
@@ -81,20 +81,20 @@ pub struct RankDefinitions {
     pub window_begin: Option<u64>,
     /// End of the rank's window of time.
     pub window_end: Option<u64>,
-    /// Why and when the log ended.
+    /// Reason and time of the log's end.
     pub end: Option<(EndReason, u64)>,
-    /// The status with which the process ended, where it is known.
+    /// Exit status of the process, if it is known.
     pub exit_status: Option<i32>,
     /// Points in the life of the process, in ticks.
     pub lifetime: BTreeMap<LifetimePoint, u64>,
     /// Thread level that MPI gave.
     pub thread_level: Option<u8>,
-    /// Problems that the recorder met: how many times, detail of the first.
+    /// Problems of the recorder: number of occurrences, detail of the first.
     pub problems: BTreeMap<ProblemKind, (u64, String)>,
 }
 
 impl RankDefinitions {
-    /// Adds one. Of two with the same id the later holds.
+    /// Adds a definition. A later one with the same id replaces an earlier one.
     pub fn add(&mut self, definition: Definition) {
         match definition {
             Definition::Module(module) => drop(self.modules.insert(module.id, module)),
@@ -135,7 +135,7 @@ impl RankDefinitions {
             Definition::SampledThread(thread) => drop(self.sampled_threads.insert(thread.id, thread)),
             Definition::ThreadPool(pool) => drop(self.thread_pools.insert(pool.id, pool)),
             Definition::SampleCaller(caller) => drop(self.sample_callers.insert(caller.id, caller)),
-            // Who reads samples keeps those that come before them.
+            // Readers of samples keep the ones that come before them.
             Definition::SamplePlaces(_) | Definition::ProfileGaps(_) => {}
             Definition::OffCore(_) => self.has_off_core = true,
             Definition::ThreadUsage(usage) => match self.thread_usage.0 {
@@ -149,18 +149,18 @@ impl RankDefinitions {
         }
     }
 
-    /// The rank's clock, from all that was measured.
+    /// Returns the rank's clock, from all measurements.
     pub fn clock(&self, header: &LogHeader) -> RankClock {
         RankClock::new(header, &self.instants, &self.offsets)
     }
 
-    /// World ranks of the group that a call was given; `None` of calls without one, and where it is not known.
+    /// Returns the world ranks of the group that a call was given, or `None` if it has no group or an unknown one.
     pub fn group_of(&self, record: &Record) -> Option<&RankList> {
         let takes = [Operation::Win_post, Operation::Win_start].iter().any(|&one| one as u16 == record.operation);
         self.groups.get(&record.count.checked_sub(1)?).filter(|_| takes)
     }
 
-    /// The ids of the region and of those around it, innermost first; without the whole program.
+    /// Returns the ids of the region and the regions around it, innermost first, without the whole program.
     pub fn region_chain(&self, id: u32) -> Vec<u32> {
         let mut chain = Vec::new();
         let mut next = id;
@@ -175,12 +175,12 @@ impl RankDefinitions {
         chain
     }
 
-    /// The number of a thread of which there are samples, by its id there; `None` of one that called no MPI function.
+    /// Returns the number of a sampled thread, by its id among the samples, or `None` if it called no MPI function.
     pub fn recording_thread(&self, sampled: u32) -> Option<u32> {
         self.sampled_threads.get(&sampled).map(|thread| thread.number).filter(|&number| number != NONE)
     }
 
-    /// The calls from which the program came to a sample with this call path, the innermost first, and whether there may be more around them.
+    /// Returns the calls on the path to a sample with this call path, the innermost first, and whether there may be more around them.
     pub fn sample_chain(&self, call_path: u32) -> (Vec<&CallSite>, bool) {
         let mut callers = Vec::new();
         let mut next = self.sample_callers.get(&call_path);
@@ -198,7 +198,7 @@ impl RankDefinitions {
         self.regions.get(&id).is_some_and(|region| region.kind == RegionKind::Serial)
     }
 
-    /// The name of a region without those around it.
+    /// Returns the name of a region alone.
     pub fn region_name(&self, id: u32) -> String {
         match self.regions.get(&id) {
             _ if id == 0 => WHOLE_PROGRAM.to_owned(),
@@ -207,7 +207,7 @@ impl RankDefinitions {
         }
     }
 
-    /// The names of a region and of those around it, outermost first, joined with '/'.
+    /// Returns the names of a region and the regions around it, outermost first, joined with '/'.
     pub fn region_path(&self, id: u32) -> String {
         let mut path = WHOLE_PROGRAM.to_owned();
         for &id in self.region_chain(id).iter().rev() {
@@ -217,7 +217,7 @@ impl RankDefinitions {
         path
     }
 
-    /// The problems that the recorder met, as those of `rank`.
+    /// Returns the problems of the recorder, which ran on `rank`.
     pub fn problems_of(&self, rank: u32) -> impl Iterator<Item = Problem> + '_ {
         self.problems.iter().map(move |(&kind, (count, detail))| Problem {
             kind,
@@ -228,15 +228,21 @@ impl RankDefinitions {
     }
 }
 
-/// A region's name as a part of a path: a '/' in it is `\/`.
+impl Extend<Definition> for RankDefinitions {
+    fn extend<I: IntoIterator<Item = Definition>>(&mut self, definitions: I) {
+        for definition in definitions {
+            self.add(definition);
+        }
+    }
+}
+
+/// Returns a region's name as a part of a path: a '/' in it is `\/`.
 pub fn path_part(name: &str) -> Cow<'_, str> {
     if name.contains('/') { name.replace('/', "\\/").into() } else { name.into() }
 }
 
 #[cfg(test)]
 mod tests {
-    use lbprof_collector::definition::RegionKind;
-
     use super::*;
 
     fn region(id: u32, parent: u32, name: &str) -> Definition {
@@ -246,8 +252,7 @@ mod tests {
     #[test]
     fn a_path_names_all_regions_from_the_outermost_on() {
         let mut definitions = RankDefinitions::default();
-        definitions.add(region(1, 0, "step"));
-        definitions.add(region(2, 1, "force"));
+        definitions.extend([region(1, 0, "step"), region(2, 1, "force")]);
         assert_eq!(definitions.region_path(2), "main/step/force");
         assert_eq!(definitions.region_path(0), "main");
         assert_eq!(definitions.region_path(9), "main/region 9");
@@ -256,9 +261,7 @@ mod tests {
     #[test]
     fn regions_in_a_circle_do_not_hang() {
         let mut definitions = RankDefinitions::default();
-        definitions.add(region(1, 2, "a"));
-        definitions.add(region(2, 1, "b"));
-        definitions.add(region(3, 3, "c"));
+        definitions.extend([region(1, 2, "a"), region(2, 1, "b"), region(3, 3, "c")]);
         assert_eq!(definitions.region_path(2), "main/a/b");
         assert_eq!(definitions.region_path(3), "main/c");
     }

@@ -9,19 +9,15 @@ use lbprof_collector::folder::RunFolder;
 use lbprof_collector::format::LogHeader;
 use rayon::prelude::*;
 
-/// A log that was opened, to see whose it is.
 #[derive(Clone, Debug, Encode, Decode)]
 pub(crate) struct OpenedLog {
     pub(crate) rank: u32,
     pub(crate) header: Result<LogHeader, LogOpenError>,
 }
 
-/// Why a log has no header.
 #[derive(Clone, Debug, Encode, Decode)]
 pub(crate) struct LogOpenError {
-    /// The kind of problem that this is.
     pub(crate) kind: ProblemKind,
-    /// The problem, in words.
     pub(crate) text: String,
 }
 
@@ -41,20 +37,12 @@ impl OpenedLog {
     }
 }
 
-/// The files of a run's folder.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunFiles {
     pub(crate) folder: RunFolder,
-    /// The ranks whose logs this process reads in passes that it shares with other processes; `None`: it is alone.
+    /// The ranks whose logs this process reads in passes that it shares with other processes, or `None` if it is alone.
     pub(crate) share: Option<Arc<RankShare>>,
 }
 
-/// The ranks that a process has the logs of; empty where it has none.
+/// The ranks whose logs a process reads; empty if it reads none.
 pub(crate) type RankShare = RangeInclusive<u32>;
-
-impl RunFiles {
-    /// The ranks whose logs this process reads; `None`: all.
-    pub(crate) fn own_ranks(&self) -> Option<&RankShare> {
-        self.share.as_deref()
-    }
-}

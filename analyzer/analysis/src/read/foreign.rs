@@ -1,4 +1,4 @@
-//! Recognises the data of other tools, and what else lb-report writes, where a run was expected.
+//! Recognises the data of other tools, and other files of lb-report, where a run was expected.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -7,7 +7,6 @@ use std::path::Path;
 
 use wildmatch::WildMatch;
 
-/// Files of a folder that are looked at.
 const MAX_FILES: usize = 1000;
 
 /// Data that is no run of lbprof.
@@ -17,15 +16,13 @@ pub struct ForeignData(&'static ForeignFormat);
 /// A kind of data, known by the names of files.
 #[derive(Debug, PartialEq, Eq)]
 struct ForeignFormat {
-    /// Patterns of names, any of which shows the kind.
+    /// Patterns of file names, any of which shows the kind.
     files: &'static [&'static str],
     /// Name of the data, with an article.
     what: &'static str,
-    /// Advice to the user.
     advice: &'static str,
 }
 
-/// A study, which may have any name.
 const STUDY: ForeignFormat = ForeignFormat {
     files: &["*.study"],
     what: "a study",
@@ -34,7 +31,7 @@ const STUDY: ForeignFormat = ForeignFormat {
 
 const RECORD: &str = "its own tools read it; lb-report reads what lb-run recorded: mpirun -n 4 lb-run ./program";
 
-/// The first of them that matches counts: an OTF2 trace is part of what Score-P writes.
+/// The first that matches counts: an OTF2 trace is part of a measurement of Score-P.
 const FORMATS: [ForeignFormat; 14] = [
     STUDY,
     ForeignFormat {
@@ -43,11 +40,7 @@ const FORMATS: [ForeignFormat; 14] = [
         advice: "name the folder that it is in",
     },
     ForeignFormat { files: &["scout.cubex", "trace.stat"], what: "a trace analysis of Scalasca", advice: RECORD },
-    ForeignFormat {
-        files: &["scorep.cfg", "profile.cubex", "*.cubex"],
-        what: "a measurement of Score-P",
-        advice: RECORD,
-    },
+    ForeignFormat { files: &["scorep.cfg", "*.cubex"], what: "a measurement of Score-P", advice: RECORD },
     ForeignFormat { files: &["*.otf2"], what: "a trace in the format OTF2", advice: RECORD },
     ForeignFormat { files: &["*.prv", "*.pcf", "*.mpit", "*.mpits"], what: "a trace of Extrae", advice: RECORD },
     ForeignFormat { files: &["profile.*.*.*", "tautrace.*", "*.ppk"], what: "a profile of TAU", advice: RECORD },
@@ -61,7 +54,7 @@ const FORMATS: [ForeignFormat; 14] = [
 ];
 
 impl ForeignData {
-    /// Returns what the file at `path` is, if that is known.
+    /// Returns the kind of the file at `path`, if it is known.
     pub fn of_file(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?;
         if is_database(path) && !name.ends_with(".sqlite") {
@@ -72,14 +65,14 @@ impl ForeignData {
         FORMATS.iter().find(|format| is_named(format)).map(ForeignData)
     }
 
-    /// Returns what the folder at `path` holds, if one of its files says so.
+    /// Returns the kind of data in the folder at `path`, if one of its files shows it.
     pub fn find_in_folder(path: &Path) -> Option<Self> {
         let files = fs::read_dir(path).ok()?.flatten().take(MAX_FILES).map(|entry| entry.path());
         let found: Vec<Self> = files.filter_map(|file| Self::of_file(&file)).collect();
         FORMATS.iter().map(ForeignData).find(|format| found.contains(format))
     }
 
-    /// Returns the advice to a user who has such data.
+    /// Returns advice for a user who has such data.
     pub fn advice(self) -> &'static str {
         self.0.advice
     }
@@ -91,7 +84,6 @@ impl fmt::Display for ForeignData {
     }
 }
 
-/// Returns whether a file is a database of SQLite.
 fn is_database(path: &Path) -> bool {
     let mut first = [0; 16];
     path.is_file()

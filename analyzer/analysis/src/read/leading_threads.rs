@@ -1,7 +1,7 @@
 //! Finds the threads that take the place of a rank's first thread while it sleeps, as in pthread_join or at a condition variable.
 //!
-//! A rank's time is that of the thread that called MPI_Init, unless that one sleeps for most of the run and others, one after the other, call MPI
-//! meanwhile: then the rank is what these do. The summaries at a log's end show it, or else its records.
+//! A rank's time is the time of the thread that called MPI_Init, unless this thread sleeps for most of the run while others, one after the
+//! other, call MPI: then these stand for the rank. The summaries at a log's end show it, or else its records.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,15 +13,12 @@ use lbprof_thresholds::metrics::MIN_SLEEP_OF_FIRST_THREAD;
 
 use crate::read::definitions::RankDefinitions;
 
-/// The extent of a thread's records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct ThreadExtent {
     thread: u32,
-    /// Begin of its first record, or an earlier time at which nothing was recorded yet, in ticks.
+    /// Start of its first record, or an earlier time before all records, in ticks.
     begin: u64,
-    /// End of its last record.
     end: u64,
-    /// Ticks in MPI.
     in_mpi: u64,
     calls: u64,
     has_polled: bool,
@@ -43,7 +40,6 @@ impl From<&ThreadSummary> for ThreadExtent {
 }
 
 impl ThreadExtent {
-    /// Returns the ticks from the first record to the last.
     fn ticks(&self) -> u64 {
         self.end.saturating_sub(self.begin)
     }
@@ -68,7 +64,6 @@ impl ThreadExtent {
 pub(super) struct ThreadExtents(BTreeMap<u32, ThreadExtent>);
 
 impl ThreadExtents {
-    /// Adds the records after `head`.
     pub(super) fn add(&mut self, head: &BatchHead, records: &[Record]) {
         let Some(first) = records.first() else { return };
         let new = ThreadExtent { thread: head.thread, begin: first.begin, end: first.begin, ..ThreadExtent::default() };
@@ -78,29 +73,25 @@ impl ThreadExtents {
         }
     }
 
-    /// Returns the threads whose records are to be merged with those of the first one.
     pub(super) fn leading(&self, header: &LogHeader, definitions: &RankDefinitions) -> BTreeSet<u32> {
-        choose(header, definitions, &self.0.values().copied().collect::<Vec<_>>())
+        choose(header, definitions, &self.0.values().copied().collect::<Vec<_>>()).unwrap_or_default()
     }
 }
 
-/// Returns the threads whose records are to be merged with those of the first one, by the summaries of a log; none where it is itself at work.
+/// Returns the threads whose records are to be merged with the first one's, by the summaries of a log; none if the first one works itself.
 pub(super) fn leading_threads(header: &LogHeader, found: &AtEnd) -> BTreeSet<u32> {
     let threads: Vec<_> = found.summaries.iter().map(ThreadExtent::from).collect();
-    choose(header, &definitions_at_end(found), &threads)
+    choose(header, &definitions_at_end(found), &threads).unwrap_or_default()
 }
 
-/// Returns what a log defines that has an index.
 pub(super) fn definitions_at_end(found: &AtEnd) -> RankDefinitions {
     let mut definitions = RankDefinitions::default();
-    for definition in found.definitions.iter().cloned() {
-        definitions.add(definition);
-    }
+    definitions.extend(found.definitions.iter().cloned());
     definitions
 }
 
-/// Returns the nanoseconds for which the first thread of a rank neither ran nor waited for a core, and those of the rank's window; `None` where
-/// that is not known.
+/// Returns the nanoseconds for which the first thread of a rank neither ran nor waited for a core, and the length of the rank's window. Returns
+/// `None` if they are not known.
 fn off_core_ns(header: &LogHeader, definitions: &RankDefinitions) -> Option<(f64, f64)> {
     let window_ticks =
         definitions.window_end.zip(definitions.window_begin).map_or(0, |(end, begin)| end.saturating_sub(begin));
@@ -118,14 +109,14 @@ pub(super) fn may_have_leading_threads(header: &LogHeader, definitions: &RankDef
             .is_some_and(|(off_core_ns, window_ns)| off_core_ns >= MIN_SLEEP_OF_FIRST_THREAD * window_ns)
 }
 
-fn choose(header: &LogHeader, definitions: &RankDefinitions, threads: &[ThreadExtent]) -> BTreeSet<u32> {
-    let Some(first) = threads.iter().find(|thread| thread.thread == 0) else { return BTreeSet::new() };
-    let Some((off_core_ns, window_ns)) = off_core_ns(header, definitions) else { return BTreeSet::new() };
+fn choose(header: &LogHeader, definitions: &RankDefinitions, threads: &[ThreadExtent]) -> Option<BTreeSet<u32>> {
+    let first = threads.iter().find(|thread| thread.thread == 0)?;
+    let (off_core_ns, window_ns) = off_core_ns(header, definitions)?;
     let tick_ns = definitions.clock(header).tick_s() * 1e9;
     let asleep_ns = off_core_ns - first.in_mpi as f64 * tick_ns;
     // A thread that polls does so instead of the others, or beside them.
     if asleep_ns < MIN_SLEEP_OF_FIRST_THREAD * window_ns || first.has_polled {
-        return BTreeSet::new();
+        return None;
     }
     let mut others: Vec<&ThreadExtent> = threads.iter().filter(|thread| thread.thread != 0).collect();
     others.sort_by_key(|thread| (std::cmp::Reverse(thread.ticks()), thread.thread));
@@ -138,8 +129,5 @@ fn choose(header: &LogHeader, definitions: &RankDefinitions, threads: &[ThreadEx
     let is_most = chosen.iter().map(|thread| thread.ticks()).sum::<u64>() as f64 * tick_ns
         >= MIN_SLEEP_OF_FIRST_THREAD * window_ns;
     let calls: u64 = chosen.iter().map(|thread| thread.calls).sum();
-    match is_most && calls >= first.calls {
-        true => chosen.iter().map(|thread| thread.thread).collect(),
-        false => BTreeSet::new(),
-    }
+    (is_most && calls >= first.calls).then(|| chosen.iter().map(|thread| thread.thread).collect())
 }

@@ -1,4 +1,4 @@
-//! A run's folder → the logs of its ranks, checked: whose run they are of, and which are missing.
+//! Finds the logs of a run's ranks in its folder, and checks which run they belong to and which are missing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,38 +18,31 @@ use lbprof_collector::{Problem, ProblemKind};
 use crate::read::files::{LogOpenError, OpenedLog, RunFiles};
 use crate::read::foreign::ForeignData;
 use crate::read::known_threads::KnownThreads;
+use crate::read::part::RunPart;
 use crate::read::span::TickSpan;
 
 /// Prefix of the folders that the recorder makes by default.
 pub const DEFAULT_FOLDER: &str = "lbprof-out";
 
-/// Most ranks that are looked for one by one when a log states an absurd number of them.
+/// Maximum number of ranks that are looked for one by one, when a log states an absurd number of them.
 pub(crate) const MAX_EXPECTED: u64 = 1 << 24;
 
-/// A run: its folder and those of its logs that belong together.
+/// A run: its folder and the logs in it that belong together.
 #[derive(Clone, Debug, Default)]
 pub struct RecordedRun {
     /// The folder.
     pub dir: PathBuf,
-    /// Files of the folder.
     pub(crate) files: RunFiles,
     /// The header of each rank's log, by rank; never empty.
     pub headers: Vec<LogHeader>,
     /// Missing or ignored data.
     pub problems: Vec<Problem>,
-    /// The ranks that alone are looked at, ascending, those without a log among them; `None`: all.
-    pub selected: Option<Vec<u32>>,
-    /// The time of each rank that counts; of ranks that are not here, all.
-    pub spans: BTreeMap<u32, TickSpan>,
-    /// The rule for the time between unsuccessful polls.
-    pub polling: PollGapRule,
-    /// True if ranks' summaries are read in place of their events.
-    pub is_first_look: bool,
-    /// Cached facts about the ranks' threads.
+    /// The part of the run to analyse.
+    pub part: RunPart,
     pub(super) known_threads: KnownThreads,
 }
 
-/// Why a run could not be opened.
+/// The reason why a run could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// No folder was given and none is here.
@@ -105,7 +98,6 @@ pub enum RunError {
     },
 }
 
-/// Describes that none of `n` logs can be read.
 fn of_logs(n: usize) -> String {
     match n {
         1 => "its only log cannot be read".to_owned(),
@@ -122,32 +114,38 @@ fn hint(inner: &[PathBuf]) -> String {
 }
 
 impl RecordedRun {
-    /// The newest default folder of the current one.
+    /// Returns the default folder here whose run started last, or else the newest one without a run.
     pub fn newest() -> Result<PathBuf, RunError> {
-        newest_folder(Path::new("."))
+        let here = Path::new(".");
+        let entries = fs::read_dir(here).map_err(|error| RunError::Unreadable { path: here.into(), error })?;
+        entries
+            .flatten()
+            .filter(|entry| entry.file_name().to_string_lossy().starts_with(DEFAULT_FOLDER))
+            .map(|entry| entry.path())
+            .filter(|path| path.is_dir())
+            .map(|path| {
+                (folder::started_unix_s(&path), modified(&path), path.strip_prefix("./").unwrap_or(&path).to_owned())
+            })
+            .max()
+            .map(|(_, _, path)| path)
+            .ok_or_else(|| RunError::NothingHere(fs::canonicalize(here).unwrap_or_else(|_| here.into())))
     }
 
     /// Opens the run in `dir`, or in the newest default folder of the current one.
     pub fn open(dir: Option<&Path>) -> Result<RecordedRun, RunError> {
-        match dir {
-            Some(dir) => Self::open_folder(dir),
-            None => Self::open_folder(&Self::newest()?),
-        }
-    }
-
-    fn open_folder(dir: &Path) -> Result<RecordedRun, RunError> {
-        is_folder(dir)?;
-        let folder = RunFolder::list(dir).map_err(|error| unreadable(dir, error))?;
+        let dir = dir.map_or_else(Self::newest, |dir| Ok(dir.to_owned()))?;
+        is_folder(&dir)?;
+        let folder = RunFolder::list(&dir).map_err(|error| unreadable(&dir, error))?;
         let logs = OpenedLog::open_all(&folder);
-        RecordedRun::of_logs(dir, RunFiles { folder, share: None }, logs)
+        RecordedRun::of_logs(&dir, RunFiles { folder, share: None }, logs)
     }
 
-    /// The run of which a process has these files, and the headers of the logs in them.
+    /// Returns the run as seen by a process that has these files, which hold logs with these headers.
     pub(crate) fn of_share(dir: &Path, folder: RunFolder, headers: Vec<LogHeader>) -> RecordedRun {
         RecordedRun { dir: dir.into(), headers, files: RunFiles { folder, share: None }, ..RecordedRun::default() }
     }
 
-    /// The run that these logs are of, which come in ascending order of ranks.
+    /// Returns the run that wrote these logs, which come in ascending order of ranks.
     pub(crate) fn of_logs(dir: &Path, files: RunFiles, logs: Vec<OpenedLog>) -> Result<RecordedRun, RunError> {
         if logs.is_empty() {
             return Err(no_logs(dir));
@@ -159,7 +157,7 @@ impl RecordedRun {
         let mut first_error = None;
         for OpenedLog { rank, header } in logs {
             match header {
-                // Of a rank of which only a ring is left neither the clock nor the run's size is known.
+                // Only a ring is left of this rank: neither its clock nor the run's size is known.
                 Ok(header) if header.n_ranks == 0 => {}
                 Ok(header) if header.rank == rank => headers.push(header),
                 Ok(header) => {
@@ -209,37 +207,36 @@ impl RecordedRun {
             let count = missing.len() as u64;
             problems.push(Problem { kind: ProblemKind::MissingRank, rank: None, count, detail });
         }
-        RecordedRun { headers, problems, selected: Some(ranks.to_vec()), ..self.clone() }
+        let part = RunPart { ranks: Some(ranks.to_vec()), ..self.part.clone() };
+        RecordedRun { headers, problems, part, ..self.clone() }
     }
 
-    /// The header of a rank's log, if it has one.
     pub(crate) fn header(&self, rank: u32) -> Option<&LogHeader> {
         self.headers.binary_search_by_key(&rank, |header| header.rank).ok().map(|at| &self.headers[at])
     }
 
-    /// The headers of the ranks whose logs this process reads in passes over all of them.
+    /// Returns the headers of the ranks whose logs this process reads in passes over all of them.
     pub(crate) fn own_headers(&self) -> &[LogHeader] {
-        let own = self.files.own_ranks();
-        let begin = own.map_or(0, |own| self.headers.partition_point(|header| header.rank < *own.start()));
-        let end =
-            own.map_or(self.headers.len(), |own| self.headers.partition_point(|header| header.rank <= *own.end()));
+        let Some(own) = &self.files.share else { return &self.headers };
+        let begin = self.headers.partition_point(|header| header.rank < *own.start());
+        let end = self.headers.partition_point(|header| header.rank <= *own.end());
         &self.headers[begin..end.max(begin)]
     }
 
     /// Returns the run restricted to these spans of the ranks' time.
     pub fn with_spans(self, spans: BTreeMap<u32, TickSpan>) -> RecordedRun {
-        RecordedRun { spans, ..self }
+        RecordedRun { part: RunPart { spans, ..self.part }, ..self }
     }
 
-    /// The time of `rank` that counts.
+    /// Returns the time of `rank` that counts.
     pub fn span(&self, rank: u32) -> TickSpan {
-        self.spans.get(&rank).copied().unwrap_or(TickSpan::ALL)
+        self.part.spans.get(&rank).copied().unwrap_or(TickSpan::ALL)
     }
 
-    /// The log of the rank that `header` is of, from its begin.
+    /// Opens the log of the rank with this header, from its start.
     pub fn log(&self, header: &LogHeader) -> Result<RankLog, OpenError> {
         let facts = self.thread_facts(header)?;
-        Ok(self.merged_log(header, &facts.leading)?.deciding(self.polling, facts.gap_uses.clone()))
+        Ok(self.merged_log(header, &facts.leading)?.deciding(self.part.polling, facts.gap_uses.clone()))
     }
 
     /// Opens the log with polls as they were recorded.
@@ -249,18 +246,18 @@ impl RecordedRun {
 
     /// Returns the run with the time between unsuccessful polls counted as `polling` says.
     pub fn polling(self, polling: PollGapRule) -> RecordedRun {
-        RecordedRun { polling, known_threads: KnownThreads::default(), ..self }
+        RecordedRun { part: RunPart { polling, ..self.part }, known_threads: KnownThreads::default(), ..self }
     }
 }
 
 pub(crate) fn is_folder(dir: &Path) -> Result<(), RunError> {
-    match fs::metadata(dir).map_err(|error| unreadable(dir, error))?.is_dir() {
-        true => Ok(()),
-        false => Err(match ForeignData::of_file(dir) {
-            Some(what) => RunError::Foreign { path: dir.into(), what },
-            None => RunError::NotAFolder(dir.into()),
-        }),
+    if fs::metadata(dir).map_err(|error| unreadable(dir, error))?.is_dir() {
+        return Ok(());
     }
+    Err(match ForeignData::of_file(dir) {
+        Some(what) => RunError::Foreign { path: dir.into(), what },
+        None => RunError::NotAFolder(dir.into()),
+    })
 }
 
 pub(crate) fn unreadable(dir: &Path, error: io::Error) -> RunError {
@@ -271,30 +268,10 @@ pub(crate) fn unreadable(dir: &Path, error: io::Error) -> RunError {
     }
 }
 
-/// The folder in `parent` that the recorder may have made and whose run began last; else the newest without a run.
-fn newest_folder(parent: &Path) -> Result<PathBuf, RunError> {
-    let entries = fs::read_dir(parent).map_err(|error| RunError::Unreadable { path: parent.into(), error })?;
-    entries
-        .flatten()
-        .filter(|entry| entry.file_name().to_string_lossy().starts_with(DEFAULT_FOLDER))
-        .map(|entry| entry.path())
-        .filter(|path| path.is_dir())
-        .map(|path| (began(&path), modified(&path), path.strip_prefix("./").unwrap_or(&path).to_owned()))
-        .max()
-        .map(|(_, _, path)| path)
-        .ok_or_else(|| RunError::NothingHere(fs::canonicalize(parent).unwrap_or_else(|_| parent.into())))
-}
-
-/// Returns the start of the run in `path`, in seconds since 1970, as stated by the log of its lowest rank.
-fn began(path: &Path) -> Option<u64> {
-    folder::started_unix_s(path)
-}
-
 fn modified(path: &Path) -> SystemTime {
     fs::metadata(path).and_then(|metadata| metadata.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
-/// The error for a folder without logs.
 fn no_logs(dir: &Path) -> RunError {
     let inner = folders_with_logs(dir);
     match ForeignData::find_in_folder(dir).filter(|_| inner.is_empty()) {
@@ -303,19 +280,15 @@ fn no_logs(dir: &Path) -> RunError {
     }
 }
 
-fn contains_logs(path: &Path) -> bool {
-    folder::contains_logs(path)
-}
-
 fn folders_with_logs(dir: &Path) -> Vec<PathBuf> {
     let inner = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut inner: Vec<PathBuf> = inner.filter(|path| path.is_dir() && contains_logs(path)).collect();
+    let mut inner: Vec<PathBuf> = inner.filter(|path| path.is_dir() && folder::contains_logs(path)).collect();
     inner.sort();
     inner
 }
 
-/// The logs of the run that most of them are of; of several, the one that began last. The others, and logs of ranks that the run does not
-/// have, become problems.
+/// Returns the logs of the run with the most logs; of several such runs, of the one that started last. The other logs, and logs of ranks
+/// that the run does not have, become problems.
 fn majority(headers: Vec<LogHeader>, problems: &mut Vec<Problem>) -> Vec<LogHeader> {
     let mut runs: BTreeMap<u64, (usize, u64)> = BTreeMap::new();
     for header in &headers {
@@ -337,7 +310,7 @@ fn majority(headers: Vec<LogHeader>, problems: &mut Vec<Problem>) -> Vec<LogHead
     own
 }
 
-/// The ranks that should be there and are not, as one problem. `explained`: those whose log is there, but cannot be read.
+/// Reports the missing ranks as one problem. `explained` are the ranks whose log is there but cannot be read.
 fn missing_ranks(headers: &[LogHeader], explained: &[u32]) -> Option<Problem> {
     let n_ranks = headers.iter().map(|header| header.n_ranks).max()?;
     let recorded = &headers.first()?.recorded_ranks;
@@ -360,7 +333,7 @@ fn missing_ranks(headers: &[LogHeader], explained: &[u32]) -> Option<Problem> {
     (count > 0).then_some(Problem { kind: ProblemKind::MissingRank, rank: None, count, detail })
 }
 
-/// Returns whether the headers right before rank `first` and right after rank `last` are of one host.
+/// Returns whether the ranks of the headers right before rank `first` and right after rank `last` ran on one host.
 fn is_within_host(headers: &[LogHeader], first: u32, last: u32) -> bool {
     let before = headers.partition_point(|header| header.rank < first);
     let after = headers.partition_point(|header| header.rank <= last);
@@ -368,11 +341,10 @@ fn is_within_host(headers: &[LogHeader], first: u32, last: u32) -> bool {
     before.zip(headers.get(after)).is_some_and(|(before, after)| before.host == after.host)
 }
 
-/// Describes the hosts of the existing logs, which hint at the reason why others are missing: a rank between two ranks of one host ran
-/// there most likely, and logs that it wrote would be with theirs; logs of one host alone may be those of a folder that no other host
-/// shares.
+/// Describes the hosts of the existing logs, which hint at the reason why others are missing. A rank between two ranks of one host most
+/// likely ran there, and its log would be with theirs. If all logs are from one host, no other host may share the folder.
 ///
-/// `headers`: ascending by rank; `missing`: runs from first to last rank, none of them among the headers.
+/// `headers` are ascending by rank, `missing` ranges from first to last rank.
 fn hosts_around(headers: &[LogHeader], missing: &[(u32, u32)]) -> String {
     let Some(host) = headers.first().map(|header| &header.host).filter(|host| !host.is_empty()) else {
         return String::new();
@@ -386,7 +358,7 @@ fn hosts_around(headers: &[LogHeader], missing: &[(u32, u32)]) -> String {
     }
 }
 
-/// The ranks below `n_ranks` that are not in `present` (ascending), as runs from first to last.
+/// Returns the ranks below `n_ranks` that are not in `present` (ascending), as runs from first to last.
 fn gaps(present: &[u32], n_ranks: u32) -> Vec<(u32, u32)> {
     let mut gaps = Vec::new();
     let mut next = 0;
@@ -399,7 +371,6 @@ fn gaps(present: &[u32], n_ranks: u32) -> Vec<(u32, u32)> {
     gaps
 }
 
-/// Ranks as runs from first to last.
 fn runs(ranks: &[u32]) -> Vec<(u32, u32)> {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for &rank in ranks {
@@ -411,7 +382,7 @@ fn runs(ranks: &[u32]) -> Vec<(u32, u32)> {
     runs
 }
 
-/// Ranks in words: `0, 8-15, 17`; of very many only the first.
+/// Lists ranks, `0, 8-15, 17`, or only the first if they are very many.
 pub fn ranges(ranks: &[u32]) -> String {
     in_words(&runs(ranks))
 }
@@ -431,8 +402,8 @@ fn in_words(runs: &[(u32, u32)]) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// Returns the number of ranks, of `n_ranks`, that were to record; `recorded` is empty where all were, may name a rank twice, and may name
-/// ranks that there are not.
+/// Returns the number of ranks, out of `n_ranks`, that were to record. `recorded` is empty if all were. It may name a rank twice, or ranks
+/// that do not exist.
 pub fn n_recorded(recorded: &RankList, n_ranks: u32) -> u64 {
     if recorded.is_empty() || recorded.len() > MAX_EXPECTED {
         return u64::from(n_ranks);

@@ -1,7 +1,7 @@
 //! Folds over a run's ranks, in parallel.
 //!
-//! A rank's log is streamed into one [`RankPass`]; the parts that these give are merged in the order of ranks. So nothing
-//! ever holds the records of a rank, and one rank, many threads or many nodes are the same code.
+//! A rank's log is streamed into one [`RankPass`], and the parts that the passes return are merged in the order of ranks. So the records of
+//! a rank are never in memory together, and one rank, many threads or many nodes are the same code.
 //!
 //! ```text
 //!   rank 0   items ─→ pass ─→ part ─┐
@@ -25,14 +25,14 @@ pub trait RankPass {
     /// Takes the next item of the log.
     fn item(&mut self, item: LogItem);
 
-    /// The rank's part, at the log's end.
+    /// Returns the rank's part, at the log's end.
     fn end(self) -> Self::Output;
 }
 
 /// The progress of a fold, reported from any thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FoldProgress {
-    /// So many more records were read.
+    /// This number of further records was read.
     Records(u64),
     /// A further rank is done.
     Rank,
@@ -41,8 +41,8 @@ pub enum FoldProgress {
 /// The receiver of a pass's progress.
 pub type ProgressReport<'a> = &'a (dyn Fn(FoldProgress) + Sync);
 
-/// Folds the ranks of `run` that `headers` are of, and merges the parts in their order. `start` makes the pass of the rank that a header is of. `None`: there
-/// are no ranks.
+/// Folds the ranks of `run` with these headers, and merges the parts in their order. `start` makes the pass of the rank with a header.
+/// Returns `None` if there are no ranks.
 pub(crate) fn fold<P: RankPass>(
     run: &RecordedRun,
     headers: &[LogHeader],
@@ -52,7 +52,6 @@ pub(crate) fn fold<P: RankPass>(
     headers.par_iter().map(|header| fold_rank(run, header, start(header), progress)).reduce_with(PartialResult::merge)
 }
 
-/// Folds the rank that `header` is of.
 fn fold_rank<P: RankPass>(run: &RecordedRun, header: &LogHeader, mut pass: P, progress: ProgressReport) -> P::Output {
     match run.items(header) {
         Ok(mut log) => {

@@ -19,25 +19,25 @@ impl<T: Send> ReadAhead<T> {
     {
         let (to, from) = sync_channel(1);
         scope.spawn(move |_| {
-            // Nobody waits for it any more where all was given up.
+            // After an error no thread waits for the result any more.
             let _ = to.send(work());
         });
         ReadAhead { from, done: None }
     }
 
-    /// Returns whether it is done, or was broken off: [`ReadAhead::wait`] does not wait then.
+    /// Returns whether the work is done or was aborted: [`ReadAhead::wait`] does not wait then.
     pub fn is_over(&mut self) -> bool {
         if self.done.is_none() {
             match self.from.try_recv() {
                 Ok(done) => self.done = Some(done),
-                Err(TryRecvError::Disconnected) => return true,
-                Err(TryRecvError::Empty) => return false,
+                Err(error) => return error == TryRecvError::Disconnected,
             }
         }
         true
     }
 
-    /// Waits for the result; `None` where it was broken off. A thread of the pool works itself meanwhile, for there may be no other.
+    /// Waits for the result, or returns `None` if the work was aborted. A thread of the pool works itself meanwhile, because there may be no
+    /// other one.
     pub fn wait(mut self) -> Option<T> {
         while !self.is_over() {
             if rayon::yield_now().is_none() {

@@ -5,9 +5,9 @@ use bincode::{Decode, Encode};
 /// Ticks of a rank from `begin` on and before `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct TickSpan {
-    /// The first.
+    /// The first tick.
     pub begin: u64,
-    /// The first after it; `u64::MAX`: it does not end.
+    /// The first tick after the span, or `u64::MAX` if it does not end.
     pub end: u64,
 }
 
@@ -15,7 +15,7 @@ impl TickSpan {
     /// The whole time.
     pub const ALL: TickSpan = TickSpan { begin: 0, end: u64::MAX };
 
-    /// The tick of the span that is next to `ticks`.
+    /// Returns the tick of the span that is next to `ticks`.
     pub fn clamp(&self, ticks: u64) -> u64 {
         ticks.clamp(self.begin, self.end.max(self.begin))
     }

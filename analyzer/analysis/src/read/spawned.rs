@@ -10,7 +10,7 @@ use lbprof_collector::starter::{RunStarter, STARTER_FILE};
 
 /// Reads the file in a run's folder that names its starter.
 fn starter_of(run: &Path) -> Option<RunStarter> {
-    /// The file is two short lines.
+    // The file has two short lines.
     const LONGEST: u64 = 64;
     let mut text = String::new();
     // A device has no length, and a named pipe no end.
@@ -21,7 +21,7 @@ fn starter_of(run: &Path) -> Option<RunStarter> {
     RunStarter::parse(&text)
 }
 
-/// Returns the folders of recorded spawned processes, as a detail of the problem that reports them; `None`: nowhere here.
+/// Returns the folders of recorded spawned processes, as a detail of the problem that reports them, or `None` if there are none here.
 pub fn where_recorded(run: &Path, problems: &[Problem]) -> Option<Problem> {
     if !problems.iter().any(|problem| problem.kind == ProblemKind::Spawned) {
         return None;
@@ -58,7 +58,7 @@ mod tests {
             fs::create_dir_all(base.join(name))?;
             fs::write(base.join(name).join(".starter"), text)?;
         }
-        // What waits for ever, and what never ends.
+        // A file that blocks for ever, and one that never ends.
         for name in ["logs-6", "logs-7"] {
             fs::create_dir_all(base.join(name))?;
         }

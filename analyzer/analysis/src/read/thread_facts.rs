@@ -1,7 +1,7 @@
 //! Reads facts about a rank's threads that are needed before its log is read: which of them take the first one's place, and how they spend
 //! long gaps between unsuccessful polls ([`lbprof_collector::poll_gaps`] judges).
 //!
-//! Most programs have no such gaps, which the log's summaries show. Only where they take time is the log read for them, before the passes.
+//! Most programs have no such gaps, as their logs' summaries show. Only if the gaps take time is the log read for them, before the passes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::read::known_threads::RankThreads;
 use crate::read::leading_threads::{ThreadExtents, definitions_at_end, leading_threads, may_have_leading_threads};
 use crate::read::open::RecordedRun;
 
-/// Most samples of a thread that are kept: 16 MB.
+/// Maximum number of samples that are kept of a thread: 16 MB.
 const MOST_SAMPLES: usize = 1 << 20;
 
 /// Returns whether a thread spends notable time in gaps between polls that may be waiting.
@@ -31,7 +31,7 @@ fn has_long_gaps(summary: &ThreadSummary) -> bool {
     polls.computation as f64 > MIN_LONG_POLL_GAPS * ticks as f64
 }
 
-/// Returns whether the summaries of a log are what its records are taken for.
+/// Returns whether the summaries of a log can stand for its records.
 pub(super) fn are_summaries_enough(header: &LogHeader, found: &AtEnd) -> bool {
     !found.summaries.is_empty()
         && !found.summaries.iter().any(has_long_gaps)
@@ -39,14 +39,14 @@ pub(super) fn are_summaries_enough(header: &LogHeader, found: &AtEnd) -> bool {
 }
 
 impl RecordedRun {
-    /// Returns what is known of the threads of the rank of `header`.
+    /// Returns the facts about the threads of a rank.
     ///
-    /// Errors: as those of [`RecordedRun::log`].
+    /// Errors: see [`RecordedRun::log`].
     pub(crate) fn thread_facts(&self, header: &LogHeader) -> Result<Arc<RankThreads>, OpenError> {
-        if let Some(known) = self.known_threads.get(header.rank) {
-            return Ok(known);
+        if let Some(known) = self.known_threads.lock().get(&header.rank) {
+            return Ok(known.clone());
         }
-        let at_end = self.at_end(header.rank).ok().flatten();
+        let at_end = self.files.folder.at_end(header.rank).ok().flatten();
         let summed_up = at_end.as_ref().filter(|found| !found.summaries.is_empty());
         let has_gaps = summed_up.is_none_or(|found| found.summaries.iter().any(has_long_gaps));
         let leading = match (summed_up, &at_end) {
@@ -54,40 +54,34 @@ impl RecordedRun {
             (None, Some(found)) => self.survey_threads(header, &definitions_at_end(found))?,
             (None, None) => self.survey_threads(header, &self.read_definitions(header)?)?,
         };
-        // Where the user has said what long gaps are, nothing needs to be found.
-        let gap_uses = match has_gaps && self.polling == PollGapRule::Auto {
+        // If the user has classified long gaps, nothing needs to be found.
+        let gap_uses = match has_gaps && self.part.polling == PollGapRule::Auto {
             true => Arc::new(self.survey_gaps(header, &leading)?),
             false => Arc::default(),
         };
         let facts = Arc::new(RankThreads { leading, gap_uses });
-        self.known_threads.insert(header.rank, facts.clone());
+        self.known_threads.lock().insert(header.rank, facts.clone());
         Ok(facts)
     }
 
-    /// The log of the rank that `header` is of, with polls as they were recorded and `leading` threads merged with the first.
+    /// Opens the log of a rank, with polls as they were recorded and `leading` threads merged with the first.
     pub(super) fn merged_log(&self, header: &LogHeader, leading: &BTreeSet<u32>) -> Result<RankLog, OpenError> {
         let log = self.log_as_it_is(header)?;
-        match leading.is_empty() {
-            true => Ok(log),
-            false => Ok(log.merging(leading.clone(), self.log_as_it_is(header)?)),
-        }
+        if leading.is_empty() { Ok(log) } else { Ok(log.merging(leading.clone(), self.log_as_it_is(header)?)) }
     }
 
-    /// Returns what a log without an index defines.
     fn read_definitions(&self, header: &LogHeader) -> Result<RankDefinitions, OpenError> {
         let mut definitions = RankDefinitions::default();
         let mut log = self.log_as_it_is(header)?.samples_only();
         while let Some(item) = log.next_item() {
             if let LogItem::Definitions(list) = item {
-                for definition in list {
-                    definitions.add(definition);
-                }
+                definitions.extend(list);
             }
         }
         Ok(definitions)
     }
 
-    /// Returns the threads that take the place of the first one, by the records of a log without summaries. They are read only where the first
+    /// Returns the threads that take the place of the first one, by the records of a log without summaries. They are read only if the first
     /// thread may have slept for most of the run.
     fn survey_threads(&self, header: &LogHeader, definitions: &RankDefinitions) -> Result<BTreeSet<u32>, OpenError> {
         if !may_have_leading_threads(header, definitions) {
@@ -105,7 +99,7 @@ impl RecordedRun {
 
     /// Returns how the threads of a rank spend their long gaps between polls, by all records and samples of its log.
     fn survey_gaps(&self, header: &LogHeader, leading: &BTreeSet<u32>) -> Result<GapUses, OpenError> {
-        let ThreadCpuSamples { definitions, mut by_thread } = self.read_cpu_samples(header, leading)?;
+        let (definitions, mut by_thread) = self.read_cpu_samples(header, leading)?;
         let limits = PollGapLimits::from_header(header);
         let mut log = self.merged_log(header, leading)?;
         let mut polls: BTreeMap<u32, PollGapClassifier> = BTreeMap::new();
@@ -148,17 +142,18 @@ impl RecordedRun {
         Ok(judged.collect())
     }
 
-    fn read_cpu_samples(&self, header: &LogHeader, leading: &BTreeSet<u32>) -> Result<ThreadCpuSamples, OpenError> {
+    /// Returns the definitions of a rank's log, and the samples of its recording threads by time.
+    fn read_cpu_samples(
+        &self,
+        header: &LogHeader,
+        leading: &BTreeSet<u32>,
+    ) -> Result<(RankDefinitions, BTreeMap<u32, Vec<CpuSample>>), OpenError> {
         let mut log = self.log_as_it_is(header)?.samples_only();
         let mut definitions = RankDefinitions::default();
         let mut by_id: BTreeMap<u32, Vec<CpuSample>> = BTreeMap::new();
         while let Some(item) = log.next_item() {
             match item {
-                LogItem::Definitions(list) => {
-                    for definition in list {
-                        definitions.add(definition);
-                    }
-                }
+                LogItem::Definitions(list) => definitions.extend(list),
                 LogItem::Samples { head, samples } => {
                     let kept = by_id.entry(head.thread).or_default();
                     kept.extend(samples.iter().map(|one| CpuSample { ticks: one.ticks, weight_ns: one.weight_ns }));
@@ -179,14 +174,8 @@ impl RecordedRun {
         for samples in by_thread.values_mut() {
             samples.sort_by_key(|sample| sample.ticks);
         }
-        Ok(ThreadCpuSamples { definitions, by_thread })
+        Ok((definitions, by_thread))
     }
-}
-
-/// The samples of a rank's recording threads by time, and the definitions of its log.
-struct ThreadCpuSamples {
-    definitions: RankDefinitions,
-    by_thread: BTreeMap<u32, Vec<CpuSample>>,
 }
 
 /// Returns every other sample, which stands for its neighbour, too.
@@ -200,10 +189,9 @@ fn halve(samples: &[CpuSample]) -> Vec<CpuSample> {
         .collect()
 }
 
-/// Returns what the log says of the CPU time of a thread.
 fn cpu_evidence(header: &LogHeader, definitions: &RankDefinitions, thread: u32) -> CpuEvidence {
     let is_sampled = definitions.sampled_threads.values().any(|one| one.number == thread);
-    // The usage of one thread is that of the first.
+    // Only the first thread's usage is recorded.
     let usage = definitions.usage.0.as_ref().zip(definitions.usage.1.as_ref()).filter(|_| thread == 0);
     CpuEvidence {
         tick_ns: definitions.clock(header).tick_s() * 1e9,

@@ -1,8 +1,8 @@
-//! Why a selection cannot be made.
+//! The reasons why a selection cannot be made.
 
 use crate::model::moment::WindowBoundary;
 
-/// Why a selection cannot be made from a run.
+/// The reason why a selection cannot be made from a run.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SelectionError {
     /// The run is smaller.
@@ -26,7 +26,7 @@ pub enum SelectionError {
     NoParallelRegion {
         /// The requested name.
         name: String,
-        /// The first of those that there are.
+        /// The first existing ones.
         regions: String,
     },
     /// There is no such function to ask about.
@@ -38,23 +38,17 @@ pub enum SelectionError {
         functions: String,
     },
     /// The user had left it out of the recording.
-    #[error("--ranks: rank {rank} did not record: LBPROF_RANKS left it out")]
-    NotRecorded {
-        /// The rank.
-        rank: u32,
-    },
-    /// No rank of the selection has a log.
-    #[error("--ranks: {}", no_log_of(.ranks))]
-    NoLogs {
-        /// The ranks, in words.
-        ranks: String,
-    },
+    #[error("--ranks: rank {0} did not record: LBPROF_RANKS left it out")]
+    NotRecorded(u32),
+    /// No rank of the selection, listed here, has a log.
+    #[error("--ranks: {}", no_log_of(.0))]
+    NoLogs(String),
     /// No host has such a name.
     #[error("--ranks: no rank is on a host {pattern}; the hosts are {hosts}")]
     NoHost {
         /// The requested pattern.
         pattern: String,
-        /// The first of those that there are.
+        /// The first existing ones.
         hosts: String,
     },
     /// There is no such cluster.
@@ -134,7 +128,7 @@ pub enum SelectionError {
         /// The first of them.
         regions: String,
     },
-    /// Sums do not say what ranks did when.
+    /// Sums do not show when ranks did something.
     #[error(
         "the run has sums in place of records (LBPROF_MODE=profile), which do not show what ranks did when: record it with \
          LBPROF_MODE=events, or export folded"
@@ -145,15 +139,12 @@ pub enum SelectionError {
         "there are no samples in the selected part: the run was not sampled there, or its calls were recorded as sums"
     )]
     NoSamples,
-    /// Sums cannot be cut.
+    /// Sums cannot be cut. This is the first rank with sums.
     #[error(
-        "--from, --to: rank {rank} has sums in place of records there, which cannot be cut in time (LBPROF_MODE=profile, or past \
+        "--from, --to: rank {0} has sums in place of records there, which cannot be cut in time (LBPROF_MODE=profile, or past \
          LBPROF_LIMIT)"
     )]
-    Profile {
-        /// The first such rank.
-        rank: u32,
-    },
+    Profile(u32),
 }
 
 fn no_log_of(ranks: &str) -> String {

@@ -1,7 +1,7 @@
 //! The part of a run that everything is computed from: ranks, a window of time or iterations, a region.
 //!
-//! A [`Selection`] is what the user asks for. Ranks narrow the [`RecordedRun`] itself, so that only their logs are read;
-//! who waits for whom takes all logs.
+//! A [`Selection`] is the user's request. Ranks narrow the [`RecordedRun`] itself, so that only their logs are read. Wait states take all
+//! logs.
 
 mod error;
 pub mod names;
@@ -21,7 +21,7 @@ use crate::structure::survey::CallSurvey;
 pub use error::SelectionError;
 pub use ranks::RankSet;
 
-/// The part of a run that a user selects; all of the run where nothing is said.
+/// The part of a run that a user selects; all of the run by default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selection {
     /// Only these ranks.
@@ -40,7 +40,7 @@ impl Selection {
         *self == Selection::default()
     }
 
-    /// Returns whether the whole run must be analysed before it is known what was selected.
+    /// Returns whether the whole run must be analysed before the selected part is known.
     pub fn needs_all(&self) -> bool {
         self.from.is_some() || self.to.is_some() || self.needs_clusters()
     }
@@ -50,9 +50,9 @@ impl Selection {
         self.ranks.as_ref().is_some_and(RankSet::needs_clusters)
     }
 
-    /// `run` with the selected ranks alone. `clusters`: numbers of clusters and their ranks.
+    /// Returns `run` with the selected ranks alone. `clusters`: numbers of clusters and their ranks.
     ///
-    /// Errors: those of [`RankSet::resolve`].
+    /// Errors: see [`RankSet::resolve`].
     pub fn ranks_of(&self, run: &RecordedRun, clusters: &[(u32, Vec<u32>)]) -> Result<RecordedRun, SelectionError> {
         match &self.ranks {
             None => Ok(run.clone()),
@@ -60,9 +60,9 @@ impl Selection {
         }
     }
 
-    /// `run` with the selected ranks and time alone; `survey` and `all` are of all of it.
+    /// Returns `run` with the selected ranks and time alone. `survey` and `all` cover the whole run.
     ///
-    /// Errors: those of [`RankSet::resolve`] and [`spans::spans`].
+    /// Errors: see [`RankSet::resolve`] and [`spans::spans`].
     pub fn part_of(
         &self,
         run: &RecordedRun,

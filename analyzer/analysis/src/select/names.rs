@@ -1,11 +1,11 @@
-//! Names for messages: a few of many, and those that a mistyped one may have meant.
+//! Names for messages: a few of many, and the ones that a mistyped name may stand for.
 
 use lbprof_thresholds::replay::MIN_LIKENESS_OF_NAMES;
 
-/// Most names in a message.
+/// Maximum number of names in a message.
 const MOST: usize = 6;
 
-/// The first names, in words.
+/// Lists the first names.
 pub fn some_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let mut names = names.peekable();
     let shown: Vec<&str> = names.by_ref().take(MOST).collect();
@@ -13,28 +13,22 @@ pub fn some_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// The names that are most like `wanted`, the best first; none where none is like it.
+/// Returns the names that are most like `wanted`, the best first; none if none is like it.
 pub fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted = wanted.to_lowercase();
-    let mut found: Vec<(f64, &str)> = names
-        .map(|name| {
-            (
-                ({
-                    let name = name.to_lowercase();
-                    if name.contains(&wanted) { 1.0 } else { strsim::jaro_winkler(&name, &wanted) }
-                }),
-                name,
-            )
-        })
-        .filter(|(like, _)| *like >= MIN_LIKENESS_OF_NAMES)
-        .collect();
+    let ranked = names.map(|name| (likeness(&wanted, &name.to_lowercase()), name));
+    let mut found: Vec<(f64, &str)> = ranked.filter(|(like, _)| *like >= MIN_LIKENESS_OF_NAMES).collect();
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
     found.into_iter().map(|(_, name)| name).take(MOST).collect()
 }
 
+fn likeness(wanted: &str, name: &str) -> f64 {
+    if name.contains(wanted) { 1.0 } else { strsim::jaro_winkler(name, wanted) }
+}
+
 /// Returns the error that no call site has `wanted` in its label, as --loop requires, with similar names of the `functions` that call MPI.
 pub fn no_call_site<'a>(wanted: &str, functions: impl Iterator<Item = &'a str>) -> String {
-    // What a function belongs to is seldom typed.
+    // Users seldom type the class or namespace of a function.
     let mut names: Vec<&str> = functions.map(|function| function.rsplit("::").next().unwrap_or(function)).collect();
     names.sort_unstable();
     names.dedup();

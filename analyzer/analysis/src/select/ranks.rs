@@ -12,21 +12,23 @@ use super::SelectionError;
 use super::names::some_of;
 use crate::read::open::{MAX_EXPECTED, RecordedRun, ranges};
 
-/// Ranks, as named by the user. Which these are a run shows: [`RankSet::resolve`].
+/// Ranks, as named by the user. [`RankSet::resolve`] finds them in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankSet {
     items: Vec<RankItem>,
     text: String,
 }
 
-/// A part of a set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum RankItem {
-    /// From the first to the last, or to the last of the run, every `step`th.
-    Range { first: u32, last: Option<u32>, step: u32 },
+    /// Every `step`th rank from the first to the last, or to the last of the run.
+    Range {
+        first: u32,
+        last: Option<u32>,
+        step: u32,
+    },
     /// Ranks on hosts of this name, in which `*` and `?` stand for any characters and any one.
     Host(String),
-    /// Ranks of a cluster.
     Cluster(u32),
 }
 
@@ -36,11 +38,10 @@ impl RankSet {
         self.items.iter().any(|item| matches!(item, RankItem::Cluster(_)))
     }
 
-    /// The ranks of `run` that it names, ascending, each once. Ranges leave out the ranks that LBPROF_RANKS left out; ranks
-    /// that recorded and whose logs are missing are among them. `clusters`: numbers of clusters and their ranks.
+    /// Returns the ranks of `run` in the set, ascending, each once. Ranges leave out the ranks that LBPROF_RANKS left out, but not the ranks
+    /// that recorded and whose logs are missing. `clusters`: numbers of clusters and their ranks.
     ///
-    /// Errors: a rank, host or cluster that the run does not have, a rank that did not record, or a set of which no rank has
-    /// a log.
+    /// Errors: a rank, host or cluster that the run does not have, a rank that did not record, or a set in which no rank has a log.
     pub fn resolve(&self, run: &RecordedRun, clusters: &[(u32, Vec<u32>)]) -> Result<Vec<u32>, SelectionError> {
         let known = SelectableRanks::new(run);
         let mut ranks = BTreeSet::new();
@@ -52,8 +53,8 @@ impl RankSet {
             }
         }
         let ranks: Vec<u32> = ranks.into_iter().collect();
-        if !ranks.iter().any(|rank| known.has_log(*rank)) {
-            return Err(SelectionError::NoLogs { ranks: ranges(&ranks) });
+        if !ranks.iter().any(|rank| run.header(*rank).is_some()) {
+            return Err(SelectionError::NoLogs(ranges(&ranks)));
         }
         Ok(ranks)
     }
@@ -65,11 +66,10 @@ impl fmt::Display for RankSet {
     }
 }
 
-/// The ranks of a run that can be selected.
 struct SelectableRanks<'a> {
     headers: &'a [LogHeader],
     n_ranks: u32,
-    /// Ranks that recorded; `None`: all.
+    /// Ranks that recorded, or `None` for all.
     recorded: Option<BTreeSet<u32>>,
 }
 
@@ -79,10 +79,6 @@ impl<'a> SelectableRanks<'a> {
         let recorded: Option<&RankList> = run.headers.first().map(|header| &header.recorded_ranks);
         let recorded = recorded.filter(|list| !list.is_empty() && list.len() <= MAX_EXPECTED);
         SelectableRanks { headers: &run.headers, n_ranks, recorded: recorded.map(|list| list.iter().collect()) }
-    }
-
-    fn has_log(&self, rank: u32) -> bool {
-        self.headers.binary_search_by_key(&rank, |header| header.rank).is_ok()
     }
 
     fn is_recorded(&self, rank: u32) -> bool {
@@ -96,14 +92,12 @@ impl<'a> SelectableRanks<'a> {
             return Err(SelectionError::NoRank { rank: if first > largest { first } else { last }, largest });
         }
         if first == last && !self.is_recorded(first) {
-            return Err(SelectionError::NotRecorded { rank: first });
+            return Err(SelectionError::NotRecorded(first));
         }
         if u64::from(last) >= MAX_EXPECTED {
-            // No run has so many ranks: its logs say which there are.
-            return Ok(self
-                .headers
-                .iter()
-                .map(|header| header.rank)
+            // No run is as large: its logs show which ranks exist.
+            let ranks = self.headers.iter().map(|header| header.rank);
+            return Ok(ranks
                 .filter(|rank| (first..=last).contains(rank) && (rank - first).is_multiple_of(step))
                 .collect());
         }
@@ -130,7 +124,7 @@ fn of_cluster(cluster: u32, clusters: &[(u32, Vec<u32>)]) -> Result<Vec<u32>, Se
     })
 }
 
-/// Why a text names no set of ranks.
+/// The reason why a text names no set of ranks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{part:?} {reason}; ranks are named as in 0,8-15,0-63:4,12-,host=node1*,cluster=2")]
 pub struct RankSetError {
@@ -142,16 +136,9 @@ impl FromStr for RankSet {
     type Err = RankSetError;
 
     fn from_str(text: &str) -> Result<Self, RankSetError> {
-        Ok(RankSet {
-            items: text
-                .split(',')
-                .map(|part| {
-                    let part = part.trim();
-                    item(part).map_err(|reason| RankSetError { part: part.to_owned(), reason })
-                })
-                .collect::<Result<_, _>>()?,
-            text: text.trim().to_owned(),
-        })
+        let parts = text.split(',').map(str::trim);
+        let items = parts.map(|part| item(part).map_err(|reason| RankSetError { part: part.to_owned(), reason }));
+        Ok(RankSet { items: items.collect::<Result<_, _>>()?, text: text.trim().to_owned() })
     }
 }
 
@@ -178,11 +165,9 @@ fn item(part: &str) -> Result<RankItem, &'static str> {
     if step == 0 {
         return Err("has the step 0");
     }
-    let (first, last) = match range.split_once('-') {
-        None => (rank_number(range)?, Some(rank_number(range)?)),
-        Some((first, last)) if last.trim().is_empty() => (rank_number(first)?, None),
-        Some((first, last)) => (rank_number(first)?, Some(rank_number(last)?)),
-    };
+    let (first, last) = range.split_once('-').unwrap_or((range, range));
+    let (first, last) = (rank_number(first)?, Some(last).filter(|last| !last.trim().is_empty()));
+    let last = last.map(rank_number).transpose()?;
     match last {
         Some(last) if last < first => Err("ends before it begins"),
         last => Ok(RankItem::Range { first, last, step }),
@@ -200,7 +185,7 @@ mod tests {
         text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
     }
 
-    /// The ranks of a set in a run of twelve on three hosts, of which 4 is missing and 10 and 11 did not record.
+    /// Resolves a set in a run of twelve ranks on three hosts: 4 is missing, 10 and 11 did not record.
     fn resolve(text: &str) -> Result<Vec<u32>, String> {
         let dir = TempDir::new().unwrap();
         let recorded = RankList::from_ranks(0..10);
@@ -249,24 +234,8 @@ mod tests {
 
     #[test]
     fn what_names_no_ranks_is_refused() {
-        for text in [
-            "",
-            ",",
-            "a",
-            "-",
-            "-3",
-            "3-1",
-            "1:2",
-            "0-4:0",
-            "0-4:",
-            "4294967296",
-            "1 2",
-            "host=",
-            "cluster=x",
-            "node=1",
-            "0--4",
-            "1,,2",
-        ] {
+        let wrong = "|,|a|-|-3|3-1|1:2|0-4:0|0-4:|4294967296|1 2|host=|cluster=x|node=1|0--4|1,,2";
+        for text in wrong.split('|') {
             assert!(text.parse::<RankSet>().is_err(), "{text:?}");
         }
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Selects one region of a model: found by its name, and as a model of its own.
+//! Finds a region of a model by its name, and makes a model of this region alone.
 
 use std::collections::BTreeSet;
 
@@ -9,27 +9,15 @@ use super::SelectionError;
 use super::names::{near, some_of};
 use crate::model::lifetime::ProcessLifetime;
 use crate::model::loops::NoLoopReason;
-use crate::model::samples::SampledAt;
 use crate::model::what_if::WhatIfScenario;
-use crate::model::{CallTotals, Model, RankModel, Region, RegionIdx, SiteTotalsKey};
-
-/// The region of `model` that the value of --region names.
-///
-/// Errors: no region fits, or several do.
-pub fn find(model: &Model, name: &str) -> Result<RegionIdx, SelectionError> {
-    find_option_value(model, "--region", name)
-}
-
-/// The region of `model` that a scenario of --what-if names.
-///
-/// Errors: no region fits, or several do.
-pub fn find_asked(model: &Model, name: &str) -> Result<RegionIdx, SelectionError> {
-    find_option_value(model, "--what-if", name)
-}
+use crate::model::{Model, RankModel, Region, RegionIdx};
+use crate::profile::tables::{map_keys, map_regions};
 
 /// Finds the region that `name`, the value of `option`, names: by its path, by the end of its path, by a pattern of either in which `*` and `?`
-/// stand for any characters and any one, or by the begin of its own name. The first of these that fits any region counts.
-fn find_option_value(model: &Model, option: &'static str, name: &str) -> Result<RegionIdx, SelectionError> {
+/// stand for any characters and any one, or by the start of its own name. The first of these that fits any region counts.
+///
+/// Errors: no region fits, or several do.
+pub fn find(model: &Model, option: &'static str, name: &str) -> Result<RegionIdx, SelectionError> {
     let is_pattern = name.contains(['*', '?']);
     let (whole, end) = (WildMatch::new(name), WildMatch::new(&format!("*/{name}")));
     let fits: [&dyn Fn(&Region) -> bool; 4] = [
@@ -49,7 +37,7 @@ fn find_option_value(model: &Model, option: &'static str, name: &str) -> Result<
             }
         }
     }
-    // The names of regions show more than their paths, which are much alike; each stands for its paths.
+    // Names of regions are easier to tell apart than their paths; each stands for its paths.
     let names: BTreeSet<&str> = model.regions.iter().map(|region| region.name.as_str()).collect();
     let own_name = name.rsplit('/').find(|part| !part.is_empty()).unwrap_or(name);
     let like = near(own_name.trim_matches(['*', '?']), names.into_iter());
@@ -64,12 +52,12 @@ fn find_option_value(model: &Model, option: &'static str, name: &str) -> Result<
     Err(SelectionError::NoRegion { option, name: name.to_owned(), regions })
 }
 
-/// The model of `region` alone, as if the ranks did nothing else: it is the outermost region, and each rank's window is the time
-/// that it spends in it, all invocations and inner regions together, beginning at once on all. So the elapsed time is the longest
-/// that a rank spends in it, and what others spend less is their idle time.
+/// Returns the model of `region` alone, as if the ranks did nothing else. It is the outermost region. Each rank's window is the time that it
+/// spends in the region, all invocations and inner regions together, and all windows begin together. So the elapsed time is the longest
+/// time of a rank in the region, and the difference to it is the idle time of the others.
 ///
-/// Records, dropped ones and how ranks ended are those of the whole model; samples of usage and of who computes when are not known
-/// of a region. Who waits for whom is known of the whole, and stays, as do predictions, which are of all of the run.
+/// Records, dropped records and the ends of ranks are taken over from the whole model. Usage and concurrency are not known for a region. Wait
+/// states and predictions of the whole run stay.
 pub fn within(mut model: Model, region: RegionIdx) -> Model {
     if region == 0 {
         return model;
@@ -107,7 +95,6 @@ pub fn within(mut model: Model, region: RegionIdx) -> Model {
     model
 }
 
-/// A region and those in it.
 struct RegionSubtree {
     /// Indices in the whole model, ascending.
     old: Vec<RegionIdx>,
@@ -119,7 +106,7 @@ impl RegionSubtree {
         RegionSubtree { old: all.filter(|&idx| model.chain(idx).contains(&region)).collect() }
     }
 
-    /// The new index of a region of the whole model; `None` outside.
+    /// Returns the new index of a region of the whole model, or `None` outside.
     fn index(&self, old: RegionIdx) -> Option<RegionIdx> {
         self.old.binary_search(&old).ok().map(|new| new as RegionIdx)
     }
@@ -128,12 +115,12 @@ impl RegionSubtree {
         let region = model.regions.get(old as usize)?.clone();
         Some(match self.index(region.parent) {
             Some(parent) => Region { parent, ..region },
-            // Of the outermost one all of its path is its name.
+            // The name of the outermost one is its whole path.
             None => Region { parent: 0, name: region.path.clone(), ..region },
         })
     }
 
-    /// A scenario with the new index of its region; `None` where that lies outside.
+    /// Returns a scenario with the new index of its region, or `None` if the region lies outside.
     fn scenario(&self, scenario: WhatIfScenario) -> Option<WhatIfScenario> {
         Some(match scenario {
             WhatIfScenario::Balanced(region) => WhatIfScenario::Balanced(self.index(region)?),
@@ -143,48 +130,11 @@ impl RegionSubtree {
         })
     }
 
-    fn kept<T>(&self, list: &mut Vec<(RegionIdx, T)>) {
-        let all = std::mem::take(list).into_iter();
-        list.extend(all.filter_map(|(idx, value)| Some((self.index(idx)?, value))));
-    }
-
-    fn kept_pairs<K, T>(&self, list: &mut Vec<((RegionIdx, K), T)>) {
-        let all = std::mem::take(list).into_iter();
-        list.extend(all.filter_map(|((idx, key), value)| Some(((self.index(idx)?, key), value))));
-    }
-
-    fn kept_sites(&self, list: &mut Vec<(SiteTotalsKey, CallTotals)>) {
-        let all = std::mem::take(list).into_iter();
-        list.extend(
-            all.filter_map(|(key, cell)| Some((SiteTotalsKey { region: self.index(key.region)?, ..key }, cell))),
-        );
-    }
-
     fn narrow(&self, rank: &mut RankModel) {
-        self.kept_pairs(&mut rank.cells);
-        self.kept(&mut rank.inclusive);
-        self.kept(&mut rank.in_iterations);
-        self.kept(&mut rank.totals);
-        self.kept(&mut rank.iterations);
-        for (_, series) in &mut rank.iterations {
-            self.kept(&mut series.parts);
-        }
-        self.kept_sites(&mut rank.sites);
-        self.kept_sites(&mut rank.other_sites);
-        self.kept_pairs(&mut rank.counters);
-        self.kept(&mut rank.samples.recorder_by_region);
-        for threads in &mut rank.samples.of {
-            let all = std::mem::take(&mut threads.times).into_iter();
-            threads
-                .times
-                .extend(all.filter_map(|(at, time)| Some((SampledAt { region: self.index(at.region)?, ..at }, time))));
-            threads.threads = if threads.times.is_empty() { 0 } else { threads.threads };
-        }
-        for off_core in rank.samples.off_core.iter_mut() {
-            let all = std::mem::take(&mut off_core.places).into_iter();
-            let kept =
-                all.filter_map(|((region, activity, state), s)| Some(((self.index(region)?, activity, state), s)));
-            off_core.places = kept.collect();
+        map_regions(rank, |idx| self.index(idx));
+        map_keys(&mut rank.samples.recorder_by_region, |idx| idx, &|idx| self.index(idx));
+        for threads in rank.samples.of.iter_mut().filter(|threads| threads.times.is_empty()) {
+            threads.threads = 0;
         }
         if rank.inclusive.first().is_none_or(|&(idx, _)| idx != 0) {
             rank.inclusive.insert(0, (0, Default::default()));

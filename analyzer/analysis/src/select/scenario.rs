@@ -16,17 +16,17 @@ pub enum AskedScenario {
     Balanced(String),
     /// With this rank computing no more than the mean.
     Rank(u32),
-    /// With this region, or what else has the name, several times as fast: a state of computation, a function.
+    /// With this region, state of computation or function several times as fast.
     Faster(String, f64),
     /// On a network with this latency in seconds and this bandwidth in bytes per second.
     Network(f64, f64),
-    /// With threads that work equally long in all parallel regions, or in those of this name.
+    /// With threads that work equally long in all parallel regions, or in the ones with this name.
     ThreadsBalanced(Option<String>),
     /// With this function on all threads.
     Parallel(String),
 }
 
-/// Why a text is no scenario.
+/// The error for a text that is no scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "expected balanced=REGION, rank=N, faster=REGION:2, faster=FUNCTION:2 or faster=STATE:2 (times as fast), network=1.5us,10GB/s (latency, bandwidth), threads-balanced, \
@@ -34,7 +34,6 @@ pub enum AskedScenario {
 )]
 pub struct AskedError;
 
-/// Units of bandwidth in bytes per second.
 const BANDWIDTHS: [(&str, f64); 8] = [
     ("TB/s", 1e12),
     ("GB/s", 1e9),
@@ -85,26 +84,29 @@ fn bytes_per_s(text: &str) -> Option<f64> {
     BANDWIDTHS.iter().find_map(|(unit, factor)| Some(text.strip_suffix(unit)?.trim().parse::<f64>().ok()? * factor))
 }
 
-/// Appends an item to a list, and returns its index.
 fn append<T>(list: &mut Vec<T>, item: T) -> u32 {
     list.push(item);
     list.len() as u32 - 1
 }
 
 impl AskedScenario {
-    /// The scenario with the regions and ranks of `model`, which gets what it is about of ranks' threads. `names`: those of its code.
+    /// Returns the scenario with the regions and ranks of `model`, in which it notes the parallel regions and functions that are meant.
+    /// `names` are the names of its code.
     ///
-    /// Errors: it has no such region, rank or function.
+    /// Errors: the model has no such region, rank or function.
     pub fn scenario(&self, model: &mut Model, names: &ResolvedNames) -> Result<WhatIfScenario, SelectionError> {
         Ok(match self {
-            AskedScenario::Balanced(name) => WhatIfScenario::Balanced(region::find_asked(model, name)?),
-            AskedScenario::Faster(name, times) => match region::find_asked(model, name) {
+            AskedScenario::Balanced(name) => WhatIfScenario::Balanced(region::find(model, "--what-if", name)?),
+            AskedScenario::Faster(name, times) => match region::find(model, "--what-if", name) {
                 Ok(region) => WhatIfScenario::Faster(region, *times),
                 // No region has the name, but a state of computation or a function may.
                 Err(no_region) => {
-                    let function = match threads::shorter_state(model, name, *times) {
+                    let saved = 1.0 - 1.0 / times;
+                    let function = match threads::shorter_state(model, name, saved) {
                         Some(state) => state,
-                        None => threads::faster_function(model, &names.sampled, name, *times).map_err(|_| no_region)?,
+                        None => {
+                            threads::function_named(model, &names.sampled, name, |_| saved).map_err(|_| no_region)?
+                        }
                     };
                     WhatIfScenario::FunctionFaster(append(&mut model.asked_threads.functions, function), *times)
                 }
@@ -116,7 +118,7 @@ impl AskedScenario {
                 WhatIfScenario::ThreadsBalanced(Some(append(&mut model.asked_threads.regions, region)))
             }
             AskedScenario::Parallel(name) => {
-                let function = threads::spread_function(model, &names.sampled, name)?;
+                let function = threads::function_named(model, &names.sampled, name, threads::saved_by_all_cores)?;
                 WhatIfScenario::Spread(append(&mut model.asked_threads.functions, function))
             }
             AskedScenario::Rank(rank) => {
@@ -144,19 +146,8 @@ mod tests {
         assert_eq!(read("threads-balanced"), Ok(AskedScenario::ThreadsBalanced(None)));
         assert_eq!(read("threads-balanced=sweep"), Ok(AskedScenario::ThreadsBalanced(Some("sweep".into()))));
         assert_eq!(read("parallel=read_input"), Ok(AskedScenario::Parallel("read_input".into())));
-        for wrong in [
-            "",
-            "force",
-            "rank=x",
-            "faster=a",
-            "faster=a:0",
-            "faster=a:-1",
-            "network=1us",
-            "network=1us,0",
-            "balanced=",
-            "threads-balanced=",
-            "parallel",
-        ] {
+        let wrong = " force rank=x faster=a faster=a:0 faster=a:-1 network=1us network=1us,0 balanced= threads-balanced= parallel";
+        for wrong in wrong.split(' ') {
             assert_eq!(read(wrong), Err(AskedError), "{wrong}");
         }
     }

@@ -14,7 +14,7 @@ use crate::model::{Model, RankModel, RegionIdx};
 use crate::structure::sampled_code::SampledCode;
 use crate::structure::symbols::CodePlace;
 
-/// Returns the parallel regions of a name: that of the function that they are in, or what reports call them.
+/// Returns the parallel regions with a name: the name of their function, or the one in reports.
 ///
 /// Errors: there is none.
 pub fn regions_named(model: &Model, places: &[CodePlace], name: &str) -> Result<AskedRegion, SelectionError> {
@@ -37,27 +37,14 @@ pub fn regions_named(model: &Model, places: &[CodePlace], name: &str) -> Result<
     Ok(AskedRegion { name: name.to_owned(), is_meant })
 }
 
-/// Returns the function of a name that runs on all threads of a rank, in place of one.
-///
-/// Errors: no sample outside of parallel regions hit it.
-pub fn spread_function(model: &Model, code: &SampledCode, name: &str) -> Result<AskedFunction, SelectionError> {
-    function_named(model, code, name, |rank| 1.0 - 1.0 / f64::from(cores(rank)))
+/// Returns the fraction of its time that a function saves if it runs on all cores of a rank, in place of one.
+pub fn saved_by_all_cores(rank: &RankModel) -> f64 {
+    1.0 - 1.0 / f64::from(RankCores::new(&rank.parallel, 0.0, rank.end_s - rank.begin_s).cores.max(1))
 }
 
-/// Returns the function of a name that computes `times` times as fast.
-///
-/// Errors: as of [`spread_function`].
-pub fn faster_function(
-    model: &Model,
-    code: &SampledCode,
-    name: &str,
-    times: f64,
-) -> Result<AskedFunction, SelectionError> {
-    function_named(model, code, name, |_| 1.0 - 1.0 / times)
-}
-
-/// Returns the state of computation of a name, of which the ranks spend `times` times less, as if it were a function. `None`: no state has the name, or no rank is in it.
-pub fn shorter_state(model: &Model, name: &str, times: f64) -> Option<AskedFunction> {
+/// Returns the state of computation with a name, in which the ranks save a fraction of their time, as if it were a function. Returns `None` if
+/// no state has the name, or no rank is in it.
+pub fn shorter_state(model: &Model, name: &str, saved: f64) -> Option<AskedFunction> {
     let state = CoreState::ALL.into_iter().find(|state| state.name() == name)?;
     let mut saved_shares = vec![Vec::new(); model.regions.len()];
     for (place, rank) in model.ranks.iter().enumerate() {
@@ -67,7 +54,7 @@ pub fn shorter_state(model: &Model, name: &str, times: f64) -> Option<AskedFunct
                 (rank.exclusive(region)[Activity::Computation as usize], core_times.in_region(Some(region)).get(state));
             if all_s > 0.0 && of_state_s > 0.0 {
                 shares.resize(model.ranks.len(), 0.0);
-                shares[place] = of_state_s / all_s * (1.0 - 1.0 / times);
+                shares[place] = of_state_s / all_s * saved;
             }
         }
     }
@@ -75,8 +62,11 @@ pub fn shorter_state(model: &Model, name: &str, times: f64) -> Option<AskedFunct
     is_any_in_it.then(|| AskedFunction { name: name.to_owned(), saved_shares })
 }
 
-/// Returns the function of a name, as samples of ranks' first threads outside of parallel regions have it, with what it calls. `saved`: the part of its time that each rank saves.
-fn function_named(
+/// Returns the function with a name, including the functions that it calls, from samples of ranks' first threads outside of parallel regions.
+/// `saved` is the fraction of its time that each rank saves.
+///
+/// Errors: no such sample hit it.
+pub fn function_named(
     model: &Model,
     code: &SampledCode,
     name: &str,
@@ -109,7 +99,7 @@ struct SerialTimes {
     of_function_s: f64,
 }
 
-/// Returns that time by region; adds to `seconds` what functions take there.
+/// Returns these times by region, and adds the times of functions to `seconds`.
 fn serial_seconds<'a>(
     rank: &RankModel,
     code: &'a SampledCode,
@@ -128,9 +118,4 @@ fn serial_seconds<'a>(
         }
     }
     by_region
-}
-
-/// Returns the number of cores that a rank uses.
-fn cores(rank: &RankModel) -> u32 {
-    RankCores::new(&rank.parallel, 0.0, rank.end_s - rank.begin_s).cores.max(1)
 }

@@ -1,18 +1,19 @@
 //! The function whose code runs between two calls: the innermost that makes both in one activation.
 //!
-//! Call paths alone do not show it: of a function that is called again and again with the same path, each call is another activation, and
-//! between two of them its caller runs. The machine code does: a function that cannot get from one call to the other without returning
-//! ([`super::control_flow`]) has been called again. Code that was inlined counts as its function as long as no other code's jumps and calls
-//! are passed. Where the code is not known, an order of lines decides: a return to the same or an earlier line is a new activation.
+//! Call paths alone do not show it: a function may be called again and again with the same path. Each call is another activation, and its
+//! caller runs between two of them. The machine code shows this: a function that cannot get from one call to the other without returning
+//! ([`super::control_flow`]) has been called again. Inlined code counts as its function as long as no jumps and calls of other code are
+//! passed. If the code is not known, the order of lines decides: a return to the same or an earlier line is a new activation.
 
 use std::collections::{BTreeSet, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::rc::Rc;
 
 use super::call_tree::{CallTree, NodeOrigin, SharedFrame};
 use super::code_place::{CodePlace, SourcePosition};
 use super::code_readers::FileReader;
-use super::control_flow::{CodeBounds, ControlFlow, ReachableCalls};
+use super::control_flow::{ControlFlow, ReachableCalls};
 use super::loop_body::{CallInLoop, SilentWays};
 use super::machine_code::MachineCode;
 use super::symbols::ResolvedNames;
@@ -20,11 +21,11 @@ use crate::model::sites::{CallSite, CallSiteTable};
 
 use rustc_hash::FxHashSet;
 
-/// Maximum number of instructions that are looked at, each time that they are. Programs have some thousand calls in functions of some thousand
+/// Maximum number of instructions that are looked at, counting repetitions. Programs have some thousand calls in functions of some thousand
 /// instructions; beyond that the order of lines has to do.
 const MAX_INSTRUCTIONS: usize = 50_000_000;
 
-/// Most pairs of copies of two calls that are looked at.
+/// Maximum number of pairs of copies of two calls that are looked at.
 const MAX_PAIRS_OF_COPIES: usize = 64;
 
 /// Finds the functions in which calls follow one another.
@@ -32,45 +33,39 @@ pub(super) struct ActivationFinder<'a> {
     names: &'a ResolvedNames,
     sites: &'a CallSiteTable,
     modules: HashMap<u32, Option<ModuleCode>>,
-    /// Calls that can follow a call, by its call site and the depth of its function among those inlined into one another there.
+    /// Calls that can follow a call, by its call site and the depth of its function among the functions inlined into one another there.
     reachable: HashMap<(u32, usize), Option<ReachableCalls>>,
     instructions: usize,
-    /// Relations of calls to loops, by the call sites.
-    in_loops: HashMap<LoopedSites, Option<(RunningFunction, CallInLoop)>>,
+    /// Relations of calls to loops, by two call sites in a loop and another one.
+    in_loops: HashMap<([u32; 2], u32), Option<LoopRelation>>,
 }
 
-/// Two call sites in a loop, and another one.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct LoopedSites {
-    looped: [u32; 2],
-    other: u32,
-}
+/// The function in which a loop runs, and the relation of another call to it.
+type LoopRelation = (RunningFunction, CallInLoop);
 
-/// A function that was called in one way, by the call of it; `None`: the outermost.
+/// A function that was called in one way, identified by the call of it, or `None` for the outermost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RunningFunction(Option<u32>);
 
-/// A call or a loop in the code between two calls: its place in the source, or its address where that is not known.
+/// A call or a loop in the code between two calls: its place in the source, or else its address.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct WorkItem {
     position: SourcePosition,
     address: Option<u64>,
 }
 
-/// The code of a module, as far as it was needed.
 struct ModuleCode {
     code: MachineCode,
     /// The addresses to which the calls return that lead to MPI.
     calls: FxHashSet<u64>,
     reader: FileReader,
     /// By an address that was asked for.
-    functions: HashMap<u64, Option<ControlFlow>>,
+    functions: HashMap<u64, Option<Rc<ControlFlow>>>,
     /// The frames of the source at addresses of jumps and calls.
     positions: HashMap<u64, SourcePosition>,
 }
 
 impl<'a> ActivationFinder<'a> {
-    /// Creates one for the call tree of `names`, whose call sites are `sites`.
     pub(super) fn new(names: &'a ResolvedNames, sites: &'a CallSiteTable) -> ActivationFinder<'a> {
         ActivationFinder {
             names,
@@ -82,8 +77,7 @@ impl<'a> ActivationFinder<'a> {
         }
     }
 
-    /// Returns the innermost call around both nodes whose function makes both calls in one activation, and the calls in it through which
-    /// they are reached.
+    /// Returns the innermost call around both nodes whose function makes both calls in one activation, and the calls in it that lead to them.
     pub(super) fn meeting(&mut self, from: u32, to: u32) -> SharedFrame {
         let calls = &self.names.calls;
         let mut meeting = calls.meeting(from, to);
@@ -95,25 +89,18 @@ impl<'a> ActivationFinder<'a> {
         meeting
     }
 
-    /// Returns the function that runs between two call sites, or `None` if nothing is known of one.
+    /// Returns the function that runs between two call sites, or `None` if one of them is unknown.
     pub(super) fn function_between(&mut self, from: u32, to: u32) -> Option<RunningFunction> {
         let calls = &self.names.calls;
         let (from, to) = (calls.node_of(from)?, calls.node_of(to)?);
         Some(RunningFunction(self.meeting(from, to).around))
     }
 
-    /// Returns whether a function has called another one, or is it.
     pub(super) fn is_around(&self, outer: RunningFunction, inner: RunningFunction) -> bool {
         match (outer.0, inner.0) {
             (Some(outer), Some(inner)) => self.names.calls.is_around(outer, inner),
             (outer, _) => outer.is_none(),
         }
-    }
-
-    /// Returns the offsets of those call sites that lie in `module`.
-    fn offsets_in(&self, module: u32, origins: &[NodeOrigin]) -> Vec<u64> {
-        let sites = origins.iter().filter_map(|origin| self.site_of(origin));
-        sites.filter(|site| site.module == Some(module)).map(|site| site.offset).collect()
     }
 
     /// Returns the calls and loops that the code between two calls of MPI, whose paths meet there, always passes, or `None` if they are not known.
@@ -123,27 +110,32 @@ impl<'a> ActivationFinder<'a> {
         let last = self.origins_on_path(meeting.last, to);
         let origin = first.first()?;
         let module = self.site_of(origin)?.module?;
-        let (from, to) = (self.offsets_in(module, &first), self.offsets_in(module, &last));
+        let [from, to] = [&first, &last].map(|origins| {
+            let sites = origins.iter().filter_map(|origin| self.site_of(origin));
+            sites.filter(|site| site.module == Some(module)).map(|site| site.offset).collect::<Vec<u64>>()
+        });
         let place = &self.names.calls.node(meeting.first)?.place;
-        if self.instructions > MAX_INSTRUCTIONS {
-            return None;
-        }
-        let code = self.module_code(module)?;
+        let code = self.unlimited_code(module)?;
         let instance = if origin.is_inlined { code.instance(*from.first()?, place) } else { None };
-        let (work, instructions) = code.work_between(&from, &to, instance.as_ref())?;
-        self.instructions += instructions;
-        Some(work)
+        let flow = code.function(*from.first()?)?;
+        let work = flow.work_between(&from, &to, |address| code.can_pass(instance.as_ref(), address))?;
+        let items = work.into_iter().map(|address| {
+            let position = code.position(address).clone();
+            WorkItem { address: position.is_empty().then_some(address), position }
+        });
+        let items = items.collect();
+        self.instructions += flow.len();
+        Some(items)
     }
 
-    /// Returns the role of a call site in the innermost loop around two others, and the function in which that loop is: the one around all of them. `None` if it
-    /// is not known.
+    /// Returns the role of a call site in the innermost loop around two others, and the function of that loop, which is around all of them.
+    /// Returns `None` if the role is not known.
     pub(super) fn call_in_loop(&mut self, looped: [u32; 2], other: u32) -> Option<(RunningFunction, CallInLoop)> {
-        let key = LoopedSites { looped, other };
-        if let Some(&known) = self.in_loops.get(&key) {
+        if let Some(&known) = self.in_loops.get(&(looped, other)) {
             return known;
         }
         let found = self.find_call_in_loop(looped, other);
-        self.in_loops.insert(key, found);
+        self.in_loops.insert((looped, other), found);
         found
     }
 
@@ -152,7 +144,7 @@ impl<'a> ActivationFinder<'a> {
         let other = calls.node_of(other)?;
         let [from, to] = [calls.node_of(looped[0])?, calls.node_of(looped[1])?];
         let [first, second] = [from, to].map(|leaf| calls.meeting(leaf, other));
-        // In a deeper function the loop may have one of them alone.
+        // In a deeper function the loop may have only one of them.
         if first.around != second.around {
             let [one, two] =
                 [&first, &second].map(|meeting| meeting.around.and_then(|at| calls.node(at)).map(|node| node.depth));
@@ -164,52 +156,40 @@ impl<'a> ActivationFinder<'a> {
         let module = self.site_of(last.first()?)?.module?;
         let (one, two) = (self.own_offsets(module, &one)?, self.own_offsets(module, &two)?);
         let last = self.own_offsets(module, &last)?;
-        if self.instructions > MAX_INSTRUCTIONS {
-            return None;
-        }
         let place = &calls.node(second.last)?.place;
         let is_inlined = calls.origins(second.last).iter().any(|origin| origin.is_inlined);
-        let code = self.module_code(module)?;
+        let code = self.unlimited_code(module)?;
         let instance = if is_inlined { code.instance(*last.first()?, place) } else { None };
-        let (address, flow) = code.take_function(*last.first()?)?;
+        let flow = code.function(*last.first()?)?;
         let mut found: Vec<Option<CallInLoop>> = Vec::new();
         for &other in &last {
             found.extend(one.iter().zip(two.iter().cycle()).map(|(&one, &two)| {
                 flow.call_in_loop(&[one, two], other, |address| code.can_pass(instance.as_ref(), address))
             }));
         }
-        let instructions = flow.len() * found.len();
-        code.functions.insert(address, Some(flow));
-        self.instructions += instructions;
+        self.instructions += flow.len() * found.len();
         let first_found = found.first().copied().flatten()?;
         found.iter().all(|&one| one == Some(first_found)).then_some((RunningFunction(second.around), first_found))
     }
 
-    /// Counts the loops around a call site in its function and in those that call it, as far as their code is known. Copies of a call are those of a loop that
-    /// the compiler has unrolled.
+    /// Counts the loops around a call site in its function and in the functions that call it, as far as their code is known. Copies of a call
+    /// show that the compiler has unrolled a loop.
     pub(super) fn count_loops_around(&mut self, site: u32) -> usize {
-        let sites = self.sites;
         let mut n_loops = 0;
         for frame in self.frames_of(site) {
-            let in_function = sites.call_sites.get(frame as usize).and_then(|site| self.count_loops_in_function(site));
+            let own = self.sites.call_sites.get(frame as usize).filter(|own| own.function.is_none());
+            let in_function = own.and_then(|own| {
+                let flow = self.unlimited_code(own.module?)?.function(own.offset)?;
+                self.instructions += flow.len();
+                flow.count_loops_around(own.offset)
+            });
             n_loops += in_function.unwrap_or(0) + usize::from(self.copies_of(frame).len() > 1);
         }
         n_loops
     }
 
-    /// Counts the loops around a frame's call in its function, or returns `None` if its code is not known.
-    fn count_loops_in_function(&mut self, frame: &CallSite) -> Option<usize> {
-        let module = frame.module.filter(|_| frame.function.is_none() && self.instructions <= MAX_INSTRUCTIONS)?;
-        let code = self.module_code(module)?;
-        let (address, flow) = code.take_function(frame.offset)?;
-        let (n_loops, instructions) = (flow.count_loops_around(frame.offset), flow.len());
-        code.functions.insert(address, Some(flow));
-        self.instructions += instructions;
-        n_loops
-    }
-
-    /// Counts the loops by which a program may get from one call site to another without another call of MPI, in the function that makes both calls and in those
-    /// that call it, as far as their code is known. Copies of a call are those of a loop that the compiler has unrolled.
+    /// Counts the loops by which a program may get from one call site to another without another call of MPI, in the function that makes both
+    /// calls and in the functions that call it, as far as their code is known. Copies of a call show that the compiler has unrolled a loop.
     pub(super) fn count_silent_loops(&mut self, from: u32, to: u32) -> usize {
         let [from, to] = [from, to].map(|site| self.frames_of(site));
         let shared = from.iter().zip(&to).take_while(|(one, other)| one == other).count();
@@ -230,7 +210,7 @@ impl<'a> ActivationFinder<'a> {
         n_loops
     }
 
-    /// Returns the call sites that are copies of one, itself among them: calls of the same place in the source by the same function.
+    /// Returns the copies of a call site, including itself: calls of the same place in the source by the same function.
     fn copies_of(&mut self, site: u32) -> Vec<u32> {
         let sites = &self.sites.call_sites;
         let Some(own) = sites.get(site as usize).filter(|own| own.function.is_none()) else { return vec![site] };
@@ -261,37 +241,35 @@ impl<'a> ActivationFinder<'a> {
         let sites = self.sites;
         let (from, to) = (sites.call_sites.get(from as usize)?, sites.call_sites.get(to as usize)?);
         let is_code = from.module == to.module && from.function.is_none() && to.function.is_none();
-        let module = from.module.filter(|_| is_code && self.instructions <= MAX_INSTRUCTIONS)?;
-        let code = self.module_code(module)?;
-        let (address, flow) = code.take_function(from.offset)?;
-        let (ways, instructions) = (flow.silent_ways(from.offset, to.offset), flow.len());
-        code.functions.insert(address, Some(flow));
-        self.instructions += instructions;
-        ways
+        let flow = self.unlimited_code(from.module.filter(|_| is_code)?)?.function(from.offset)?;
+        self.instructions += flow.len();
+        flow.silent_ways(from.offset, to.offset)
     }
 
-    /// Returns the call site at a place in the machine code.
     fn site_of(&self, origin: &NodeOrigin) -> Option<&'a CallSite> {
         self.sites.call_sites.get(origin.site as usize)
     }
 
     /// Returns the offsets of places in the machine code of a module, or `None` if one of them is elsewhere.
     fn own_offsets(&self, module: u32, origins: &[NodeOrigin]) -> Option<Vec<u64>> {
-        let sites = origins.iter().map(|origin| self.site_of(origin));
-        sites
-            .map(|site| {
-                site.filter(|site| site.module == Some(module) && site.function.is_none()).map(|site| site.offset)
-            })
-            .collect()
+        let sites = origins
+            .iter()
+            .map(|origin| self.site_of(origin).filter(|site| site.module == Some(module) && site.function.is_none()));
+        sites.map(|site| Some(site?.offset)).collect()
     }
 
-    /// Returns the places in the machine code that a node on the path to a call of MPI stands for there.
+    /// Returns the places in the machine code of a node on the path to a call of MPI.
     fn origins_on_path(&self, node: u32, leaf: u32) -> Vec<NodeOrigin> {
         let calls = &self.names.calls;
         let (all, of_leaf) = (calls.origins(node), calls.origins(leaf));
         let own = all.iter().filter(|one| of_leaf.iter().any(|other| other.site == one.site));
         let own: Vec<NodeOrigin> = own.copied().collect();
         if own.is_empty() { all.to_vec() } else { own }
+    }
+
+    /// Returns the code of a module, or `None` if it is not known or enough instructions were looked at.
+    fn unlimited_code(&mut self, module: u32) -> Option<&mut ModuleCode> {
+        if self.instructions > MAX_INSTRUCTIONS { None } else { self.module_code(module) }
     }
 
     /// Returns the code of a module, or `None` if it is not known.
@@ -306,8 +284,8 @@ impl<'a> ActivationFinder<'a> {
         code.as_mut()
     }
 
-    /// Returns whether a function can make one call after the other without being called again. `call`: the one by which it is called;
-    /// `leaf`: the call of MPI that ends the code.
+    /// Returns whether a function can make one call after the other without being called again. `call` calls it; `leaf` is the call of MPI that
+    /// ends the code.
     fn is_one_activation(&mut self, leaf: u32, call: u32, meeting: &SharedFrame) -> bool {
         let calls = &self.names.calls;
         let mut can_follow = None;
@@ -323,7 +301,7 @@ impl<'a> ActivationFinder<'a> {
         can_follow.unwrap_or_else(|| is_later(calls, leaf, call, meeting))
     }
 
-    /// Returns whether the call at one place in the machine code can follow that at another, or `None` if the code is not known.
+    /// Returns whether the call at one place in the machine code can follow the call at another, or `None` if the code is not known.
     fn can_follow(&mut self, meeting: &SharedFrame, first: NodeOrigin, last: NodeOrigin) -> Option<bool> {
         let [from, to] = [first, last].map(|origin| self.sites.call_sites.get(origin.site as usize));
         let (from, to) = (from?, to?);
@@ -335,22 +313,23 @@ impl<'a> ActivationFinder<'a> {
         let depth = instance.as_ref().map_or(0, |instance| instance.outer.len());
         let key = (first.site, depth);
         if !is_over && !self.reachable.contains_key(&key) {
-            let found = self.module_code(module)?.reachable_calls(from.offset, instance.as_ref());
-            self.instructions += found.as_ref().map_or(0, |(_, instructions)| *instructions);
-            self.reachable.insert(key, found.map(|(calls, _)| calls));
+            let code = self.module_code(module)?;
+            let flow = code.function(from.offset);
+            let calls = flow
+                .as_ref()
+                .map(|flow| flow.reachable_calls(from.offset, |address| code.can_pass(instance.as_ref(), address)));
+            self.instructions += flow.map_or(0, |flow| flow.len());
+            self.reachable.insert(key, calls);
         }
-        let reachable = self.reachable.get(&key)?;
-        let reachable = reachable.as_ref()?;
-        match reachable.return_addresses.contains(&to.offset) {
-            true => Some(true),
-            false => reachable.is_complete.then_some(false),
-        }
+        let reachable = self.reachable.get(&key)?.as_ref()?;
+        let can_follow = reachable.return_addresses.contains(&to.offset);
+        (can_follow || reachable.is_complete).then_some(can_follow)
     }
 }
 
-/// Returns whether a call comes later in the source than the other: the order where the code is not known. A script's own code outside of
-/// functions runs once, so that what it calls is not called again by it in a loop of which nothing is known. Without lines only the same
-/// call again in a function that is called from several places is likely to be one of its caller's.
+/// Returns whether a call comes later in the source than the other, which decides if the code is not known. A script's code outside of
+/// functions runs once, so that it does not call a function again in an unknown loop. Without lines only the same call again, in a function
+/// that is called from several places, is likely to be in a new activation.
 fn is_later(calls: &CallTree, leaf: u32, call: u32, meeting: &SharedFrame) -> bool {
     let (Some(first), Some(last)) = (calls.node(meeting.first), calls.node(meeting.last)) else { return true };
     let (first, last) = (&first.place, &last.place);
@@ -362,7 +341,6 @@ fn is_later(calls: &CallTree, leaf: u32, call: u32, meeting: &SharedFrame) -> bo
     }
 }
 
-/// A place at which a function is inlined.
 struct InlineInstance {
     function: Option<String>,
     /// The frames around it, the innermost first.
@@ -370,7 +348,6 @@ struct InlineInstance {
 }
 
 impl InlineInstance {
-    /// Returns whether it has the code of which these are the frames.
     fn contains(&self, position: &SourcePosition) -> bool {
         let Some(own) = position.len().checked_sub(self.outer.len() + 1) else { return false };
         position[own].0.function == self.function && position[own + 1..] == self.outer
@@ -379,7 +356,7 @@ impl InlineInstance {
 
 impl ModuleCode {
     fn open(path: &str, reader: FileReader, calls: FxHashSet<u64>) -> Option<ModuleCode> {
-        // Files may be damaged in ways that their readers do not expect.
+        // Readers panic on some damaged files.
         let code = catch_unwind(|| MachineCode::open(Path::new(path))).ok()??;
         Some(ModuleCode { code, calls, reader, functions: HashMap::new(), positions: HashMap::new() })
     }
@@ -399,54 +376,21 @@ impl ModuleCode {
         self.positions.entry(address).or_insert_with(|| reader.position(address))
     }
 
-    /// Returns the calls that can follow the one that returns to an address, and how many instructions its function has; with `instance`
-    /// only those reached within it.
-    fn reachable_calls(
-        &mut self,
-        return_address: u64,
-        instance: Option<&InlineInstance>,
-    ) -> Option<(ReachableCalls, usize)> {
-        let (address, flow) = self.take_function(return_address)?;
-        let calls = flow.reachable_calls(return_address, |address| self.can_pass(instance, address));
-        let instructions = flow.len();
-        self.functions.insert(address, Some(flow));
-        Some((calls, instructions))
-    }
-
-    /// Returns the calls and loops in the code between calls that return to these addresses, and how many instructions their function has;
-    /// with `instance` only those in it.
-    fn work_between(
-        &mut self,
-        from: &[u64],
-        to: &[u64],
-        instance: Option<&InlineInstance>,
-    ) -> Option<(BTreeSet<WorkItem>, usize)> {
-        let (address, flow) = self.take_function(*from.first()?)?;
-        let work = flow.work_between(&CodeBounds { from, to }, |address| self.can_pass(instance, address));
-        let instructions = flow.len();
-        self.functions.insert(address, Some(flow));
-        let items = work?.into_iter().map(|address| {
-            let position = self.position(address).clone();
-            WorkItem { address: position.is_empty().then_some(address), position }
-        });
-        Some((items.collect(), instructions))
-    }
-
     fn can_pass(&mut self, instance: Option<&InlineInstance>, address: u64) -> bool {
         instance.is_none_or(|instance| instance.contains(self.position(address)))
     }
 
-    /// Takes the function with a call that returns to an address, to be put back at the address returned with it.
-    fn take_function(&mut self, return_address: u64) -> Option<(u64, ControlFlow)> {
+    /// Returns the function with a call that returns to an address.
+    fn function(&mut self, return_address: u64) -> Option<Rc<ControlFlow>> {
         let address = return_address.wrapping_sub(1);
         let (code, calls) = (&self.code, &self.calls);
         let function = self.functions.entry(address).or_insert_with(|| {
             let found = catch_unwind(AssertUnwindSafe(|| {
-                let function = code.function(address)?;
-                Some(ControlFlow::decode(&function.bytes, function.begin, calls))
+                let (begin, bytes) = code.function(address)?;
+                Some(Rc::new(ControlFlow::decode(&bytes, begin, calls)))
             }));
             found.ok().flatten()
         });
-        Some((address, function.take()?))
+        function.clone()
     }
 }

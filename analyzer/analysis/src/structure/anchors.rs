@@ -1,40 +1,34 @@
 //! Selects the call that ends the iterations of a detected loop, and judges how well their number is known: from how often all ranks make
 //! the calls that come once in each iteration.
 //!
-//! The calls of one rank leave both open. Ranks that make other calls in an iteration have in common only some of those that come once in
-//! each, and only such a call ends the iterations of all. And where a program runs the body of its loop once more, to warm up, or
-//! leaves a call out of its first or last step, the calls look the same:
+//! The calls of one rank leave both open. Ranks that make different calls in an iteration share only some of the calls that come once in each, and only
+//! a shared call ends the iterations of all. If a program runs the body of its loop once more to warm up, or leaves a call out of its first or last
+//! step, the calls look the same:
 //!
 //! ```text
 //!   R F R F R F R      a norm R before the loop, then three steps; or four steps, of which the first exchanges nothing
 //!   F R F R F R        three steps; or one to warm up, and two
 //! ```
 //!
-//! What settles it is a call in `main`: `main` runs once, so that its loop makes each of these calls. A call of which the whole path is
-//! known is nearly as good: no other code of the program makes it. Where all such calls are made equally often, that is how often the loop
-//! runs; where they are not, some are left out of an iteration, or are made again in one.
+//! A call in `main` decides: `main` runs once, so that its loop makes each of these calls. A call with a known whole path is nearly as good: no other code
+//! of the program makes it. If all such calls are made equally often, this is the number of iterations. Otherwise some are left out of an iteration, or
+//! made again in one.
 
 use super::unassigned_ranks::UnassignedRank;
-use crate::model::loops::IterationCount;
-use crate::model::loops::IterationEnds;
+use crate::model::loops::{IterationCount, IterationEnds};
 use crate::structure::call_tree::CallTree;
 use crate::structure::iterations::found_loop::{FoundLoop, LoopAnchor};
 use crate::structure::survey::{CallSurvey, RankSurvey};
 use lbprof_thresholds::loops::MAX_MISCOUNTED_ITERATIONS;
 
-/// The calls of all ranks, as evidence for loops.
 #[derive(Clone, Copy)]
 pub(super) struct CallEvidence<'a> {
-    /// Number of each kind of calls by rank.
     pub survey: &'a CallSurvey,
-    /// For each call site, true if it is in `main`.
     pub in_main: &'a [bool],
-    /// The calls of the source that call sites are.
     pub calls: &'a CallTree,
 }
 
 impl CallEvidence<'_> {
-    /// Returns whether a call is in `main`.
     pub fn is_in_main(&self, token: u32) -> bool {
         self.survey.site_of(token).is_some_and(|site| self.in_main.get(site as usize).copied().unwrap_or(false))
     }
@@ -44,14 +38,13 @@ impl CallEvidence<'_> {
         self.is_in_main(token) || self.survey.site_of(token).is_some_and(|site| self.calls.is_whole(site))
     }
 
-    /// Returns the number of ranks that make this call as often as `rank`.
     fn ranks_with(&self, token: u32, rank: &RankSurvey) -> usize {
         let count = rank.count(token);
         self.survey.ranks.iter().filter(|rank| rank.count(token).abs_diff(count) <= (count / 50).max(1)).count()
     }
 
-    /// The call that ends the iterations of more ranks than those of `main` end with, of the calls that `rank` makes once in
-    /// each of its `iterations`; `None` where there is none.
+    /// Returns a call that `rank` makes once in each of its `iterations`, and that ends the iterations of more ranks than the anchor of `main`, if there
+    /// is one.
     pub fn shared_end(
         &self,
         main: &FoundLoop,
@@ -61,7 +54,7 @@ impl CallEvidence<'_> {
     ) -> Option<LoopAnchor> {
         let own = match (main.anchor.run, main.anchor.tokens.as_slice()) {
             (false, &[token]) => self.ranks_with(token, rank),
-            // How often such calls come in an iteration may differ from rank to rank.
+            // The number of such calls in an iteration may differ between ranks.
             _ => 1,
         };
         let once = main
@@ -76,8 +69,8 @@ impl CallEvidence<'_> {
         (n_ranks > own).then(|| LoopAnchor::single(best))
     }
 
-    /// Returns the call that ends iterations which lack the one that ends most of them: one that no other code makes, and as often as the `iterations`
-    /// and another one together, which comes in place of their end.
+    /// Returns a call that also ends iterations without the anchor: no other code makes it, and it is as frequent as the `iterations` and another call
+    /// together, which replaces their anchor.
     pub fn fuller_end(&self, main: &FoundLoop, rank: &RankSurvey, iterations: u32) -> Option<LoopAnchor> {
         let counts: Vec<(u64, u32)> = main.tokens.iter().map(|&token| (rank.count(token), token)).collect();
         let fuller = counts.iter().filter(|&&(count, token)| {
@@ -111,20 +104,20 @@ impl CallEvidence<'_> {
         }
         let below = u64::from(iterations).saturating_sub(least) as u32;
         let above = most.saturating_sub(u64::from(iterations)) as u32;
-        // What is made as often in all calls may be made once to warm up.
+        // If all calls are equally frequent, one of them may be a warm-up.
         let fewer = if above == 0 { below.max(1) } else { below };
         (IterationCount { fewer: fewer.min(iterations), more: above }, None)
     }
 }
 
-/// Returns whether a call comes more than once in each of `iterations`, but less than twice. A few more calls, which may come beside the loop, do not count.
+/// Returns whether a call comes more than once per iteration, but less than twice. A few more calls, which may come beside the loop, do not count.
 pub(super) fn is_more_frequent(count: u64, iterations: u32) -> bool {
     let iterations = u64::from(iterations);
     iterations + MAX_MISCOUNTED_ITERATIONS < count && count < 2 * iterations
 }
 
-/// The ends of iterations that groups of ranks have in common: where all of them make the call that ends one equally often, each of these
-/// ends one.
+/// Returns the ends of iterations that groups of ranks share: if all of them make the call that ends iterations equally often, each of these calls ends
+/// one.
 pub(super) fn common_ends(
     one: (UnassignedRank, u32),
     other: (UnassignedRank, u32),
@@ -143,7 +136,7 @@ mod tests {
     use super::*;
     use crate::structure::survey::CallToken;
 
-    /// A survey of ranks that make calls 0, 1, 2 … so often; call `n` is at call site `n`.
+    /// A survey of ranks with these numbers of calls 0, 1, 2 …; call `n` is at call site `n`.
     fn survey(ranks: &[&[u64]]) -> CallSurvey {
         CallSurvey {
             tokens: (0..4).map(|site| CallToken { site: Some(site), operation: 0, comm: 0 }).collect(),
@@ -163,7 +156,7 @@ mod tests {
         FoundLoop::example(1, core, 50)
     }
 
-    /// The count of a loop of calls 0 and 1, which rank 0 makes so often, with call 0 in `main` or not.
+    /// The count of a loop of calls 0 and 1, with these numbers of calls on rank 0, and call 0 in `main` or not.
     fn count(counts: &[u64], in_main: bool, iterations: u32) -> (IterationCount, Option<u32>) {
         let survey = survey(&[counts]);
         let evidence =
@@ -179,22 +172,12 @@ mod tests {
 
     #[test]
     fn a_call_beside_the_loop_or_missing_in_it_leaves_two_numbers() {
-        assert_eq!(
-            count(&[50, 49], false, 49),
-            (IterationCount { fewer: 0, more: 1 }, None),
-            "a first step without its end"
-        );
-        assert_eq!(count(&[50, 51], false, 50), (IterationCount { fewer: 0, more: 1 }, None), "a norm before the loop");
-        assert_eq!(
-            count(&[51, 51], false, 50),
-            (IterationCount { fewer: 0, more: 1 }, None),
-            "the body, apart from the loop"
-        );
-        assert_eq!(
-            count(&[50, 90], false, 50),
-            (IterationCount { fewer: 1, more: 0 }, None),
-            "a function used elsewhere"
-        );
+        let one_more = (IterationCount { fewer: 0, more: 1 }, None);
+        assert_eq!(count(&[50, 49], false, 49), one_more, "a first step without its end");
+        assert_eq!(count(&[50, 51], false, 50), one_more, "a norm before the loop");
+        assert_eq!(count(&[51, 51], false, 50), one_more, "the body, apart from the loop");
+        let one_fewer = (IterationCount { fewer: 1, more: 0 }, None);
+        assert_eq!(count(&[50, 90], false, 50), one_fewer, "a function used elsewhere");
     }
 
     #[test]

@@ -1,17 +1,19 @@
 //! Numbers for the kinds of calls of a rank: one for each call site, operation and communicator, in the order of appearance.
 //!
-//! The communicator of a call that completes requests is that of what it found: a Waitall has none where all were complete before, as after a test that
-//! succeeded, though it is the same step of the program. So it does not count.
+//! The communicator of a call that completes requests does not count. It depends on the requests that the call found: a Waitall has none if all
+//! were complete before, as after a test that succeeded, though it is the same step of the program.
 
 use lbprof_collector::record::NONE;
 use lbprof_collector::semantics::CompletionEffect;
 use lbprof_collector::{Operation, Record};
 use rustc_hash::FxHashMap;
 
+use crate::structure::interning::intern;
+
 /// A kind of call, with the ids of the rank's log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CallKind {
-    /// Id of the call site; `u64::MAX`: not known.
+    /// Id of the call site, or `u64::MAX` if it is not known.
     pub call_site: u64,
     /// Number of the operation.
     pub operation: u16,
@@ -36,7 +38,7 @@ impl Default for CallKinds {
 }
 
 impl CallKinds {
-    /// The number of the kind of a call that follows those before; a new one is the largest.
+    /// Returns the number of the kind of the next call. The number of a new kind is the largest.
     #[inline(always)]
     pub fn intern(&mut self, record: &Record) -> u32 {
         let comm = match Operation::completes(record.operation) {
@@ -55,18 +57,15 @@ impl CallKinds {
 
     #[inline(never)]
     fn look_up(&mut self, kind: CallKind) -> u32 {
-        let number = *self.numbers.entry(kind).or_insert_with(|| {
-            self.all.push(kind);
-            self.followed.push(NONE);
-            self.all.len() as u32 - 1
-        });
+        let number = intern(&mut self.numbers, &mut self.all, kind);
+        self.followed.resize(self.all.len(), NONE);
         if let Some(place) = self.followed.get_mut(self.last as usize) {
             *place = number;
         }
         number
     }
 
-    /// The number of the last call's kind; NONE before the first.
+    /// Returns the number of the last call's kind, or NONE before the first.
     pub fn last(&self) -> u32 {
         self.last
     }
@@ -76,8 +75,8 @@ impl CallKinds {
         self.all.iter()
     }
 
-    /// The kind of a number that [`CallKinds::intern`] gave.
-    pub fn get(&self, number: u32) -> Option<&CallKind> {
-        self.all.get(number as usize)
+    /// Returns the kind of a number that [`CallKinds::intern`] gave.
+    pub fn get(&self, number: u32) -> &CallKind {
+        &self.all[number as usize]
     }
 }

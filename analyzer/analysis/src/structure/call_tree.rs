@@ -1,5 +1,4 @@
-//! The program's calls as its source has them: call paths whose frames are functions of the source, those that a compiler inlined too,
-//! and the program's own alone.
+//! The program's calls as in its source: call paths whose frames are the program's own functions, including inlined ones.
 //!
 //! ```text
 //!   return addresses      in the source                       in the tree
@@ -9,7 +8,7 @@
 //!   libc.so.6+0x271ca     __libc_start_call_main              left out
 //! ```
 //!
-//! Where the log has the functions of a script, they stand for the interpreter and for what calls MPI for scripts:
+//! If the log has the functions of a script, they stand for the interpreter and for the library that calls MPI for scripts:
 //!
 //! ```text
 //!   return addresses and lines of a script              in the tree
@@ -21,8 +20,8 @@
 //!   Py_RunMain, main                                    left out
 //! ```
 //!
-//! A call by a pointer is a node for each function that it calls. Frames at one line and column that were reached in one way are one node, so that copies of a call (of an unrolled loop, of branches that
-//! a compiler lets end apart) are one. Where the line is not known, each return address is a node.
+//! A call by a pointer is a node for each function that it calls. Frames at one line and column with one path are one node, so that copies of a
+//! call, by loop unrolling or tail duplication, are one. If the line is not known, each return address is a node.
 
 use bincode::{Decode, Encode};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -31,14 +30,13 @@ use super::code_place::{CodePlace, SourcePosition};
 use super::frames::{is_binding, is_interpreter, is_python_library, is_runtime, own_frames};
 use crate::model::sites::{CallSite, CallSiteTable};
 
-/// Most call sites of which a tree is made. Programs have thousands; more are damage, and each costs memory and time. Of those nothing is known
-/// of the paths.
+/// Maximum number of call sites for which a tree is made. Programs have thousands; more are damage, and each costs memory and time.
 pub const MOST_SITES: usize = 100_000;
 
-/// So many calls around a call are looked at to distinguish it from others at its place.
+/// Maximum number of calls around a call that are looked at to distinguish it from others at its place.
 const MOST_LEVELS: usize = 64;
 
-/// Maximum number of places in the machine code that are kept of a node: copies of a call beyond them are not looked at.
+/// Maximum number of places in the machine code that are kept for a node. Further copies of a call are not looked at.
 const MAX_ORIGINS: usize = 8;
 
 /// The tree of call paths.
@@ -49,24 +47,17 @@ pub struct CallTree {
     /// The node of each call site.
     of_site: Vec<u32>,
     /// For each call site, true if its whole path is known, from the start of the program or thread, and by the program's own functions:
-    /// the frames of an interpreter are the same for all functions of a script, unless the log has these.
+    /// the frames of an interpreter are the same for all functions of a script, unless the log has the script's functions.
     is_whole: Vec<bool>,
-    /// See [`CallTree::shown_as`].
     shown_as: Vec<u32>,
-    /// For each call site, true if no others were called from it: it calls MPI.
-    is_leaf: Vec<bool>,
-    /// Of each node the first in the function that it calls.
+    /// For each node, the first node in the function that it calls.
     first_callee: Vec<Option<u32>>,
-    /// See [`CallTree::callers`].
     callers: HashMap<u32, Vec<u32>>,
-    /// See [`CallTree::origins`].
     origins: Vec<Vec<NodeOrigin>>,
 }
 
-/// A place in the machine code that a node stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub(super) struct NodeOrigin {
-    /// The call site with its return address.
     pub(super) site: u32,
     /// True if the node's function is inlined there into another one.
     pub(super) is_inlined: bool,
@@ -75,7 +66,7 @@ pub(super) struct NodeOrigin {
 /// A call in a function of the source that was called in one way.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
 pub struct CallTreeNode {
-    /// The call by which the function around it was called; `None`: it is the outermost known.
+    /// The call by which the function around it was called, or `None` if it is the outermost known.
     pub parent: Option<u32>,
     /// Number of nodes around it.
     pub depth: u32,
@@ -85,97 +76,42 @@ pub struct CallTreeNode {
     pub column: Option<u32>,
 }
 
-/// Two calls in one function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SharedFrame {
     /// The call by which the function is called.
     pub(super) around: Option<u32>,
-    /// The node of the first call.
     pub(super) first: u32,
-    /// The node of the second call.
     pub(super) last: u32,
 }
 
 impl CallTree {
-    /// The tree of the call sites `all`, whose frames in the source are `position` by index, the innermost first; empty where there are more
-    /// than [`MOST_SITES`].
+    /// Makes the tree of the call sites `all`. `position` returns their frames in the source by index, the innermost first. The tree is empty if
+    /// there are more than [`MOST_SITES`].
     pub fn new<'a>(all: &CallSiteTable, position: impl Fn(usize) -> (&'a CodePlace, &'a SourcePosition)) -> CallTree {
         if all.call_sites.len() > MOST_SITES {
             return CallTree::default();
         }
-        let mut builder = CallTreeBuilder::default();
         let order = by_depth(all);
-        // The call site that calls the function of each, run-times left out: of a call site itself, if it is not left out.
-        let mut caller: Vec<Option<usize>> = vec![None; all.call_sites.len()];
-        let mut frames: Vec<Vec<SourceFrame>> = vec![Vec::new(); all.call_sites.len()];
-        let mut is_whole = vec![false; all.call_sites.len()];
-        let mut scripts = vec![ScriptFrames::default(); all.call_sites.len()];
-        for &at in &order {
-            let site = &all.call_sites[at];
-            let (place, position) = position(at);
-            let called_by = site.parent.and_then(|parent| caller[parent as usize]);
-            let outer = site.parent.map(|parent| scripts[parent as usize]);
-            scripts[at] = ScriptFrames::within(outer, site, at, place);
-            is_whole[at] = !scripts[at].is_cut && (!scripts[at].are_run || scripts[at].are_known);
-            let is_script = site.function.is_some();
-            let own = if is_script { position.clone() } else { own_frames(place, position) };
-            let is_left_out = match is_script {
-                true => scripts[at].innermost != Some(at),
-                false => is_runtime(place) || own.is_empty() || scripts[at].are_known && is_binding(place),
-            };
-            caller[at] = if is_left_out { called_by } else { Some(at) };
-            frames[at] = if own.is_empty() { vec![(place.clone(), None)] } else { own };
-        }
-        join_split(&mut frames, &caller, all);
-        let mut around: Vec<Option<u32>> = vec![None; all.call_sites.len()];
-        let mut of_site = vec![0; all.call_sites.len()];
-        let mut shown_as: Vec<u32> = (0..all.call_sites.len() as u32).collect();
-        for at in order {
-            // What calls MPI for a script is shown as the script's call.
-            let script = scripts[at].innermost.filter(|&script| script != at && caller[at] == Some(script));
-            if let Some(script) = script {
-                (shown_as[at], of_site[at]) = (script as u32, of_site[script]);
-                continue;
-            }
-            let called_by = all.call_sites[at].parent.and_then(|parent| caller[parent as usize]);
-            let callee = frames[at].last().and_then(|(frame, _)| function_of(frame));
-            around[at] = called_by
-                .and_then(|by| builder.add(around[by], SiteFrames { site: by as u32, frames: &frames[by] }, callee));
-            // What calls MPI is not what calls a function, even at one address.
-            of_site[at] =
-                builder.add(around[at], SiteFrames { site: at as u32, frames: &frames[at] }, None).unwrap_or(0);
-        }
-        let mut is_leaf = vec![true; all.call_sites.len()];
-        for parent in all.call_sites.iter().filter_map(|site| site.parent) {
-            is_leaf[parent as usize] = false;
-        }
-        let mut first_callee = vec![None; builder.nodes.len()];
-        for (at, node) in (0..).zip(&builder.nodes) {
-            let own = node.parent.and_then(|parent| first_callee.get_mut(parent as usize));
+        let sites = read_sites(all, &order, position);
+        let mut tree = CallTreeBuilder::default().build(all, order, &sites);
+        tree.is_whole = sites.iter().map(|site| site.script.is_whole()).collect();
+        tree.first_callee = vec![None; tree.nodes.len()];
+        for (at, node) in (0..).zip(&tree.nodes) {
+            let own = node.parent.and_then(|parent| tree.first_callee.get_mut(parent as usize));
             if let Some(first) = own {
                 *first = first.or(Some(at));
             }
         }
-        let mut tree = CallTree {
-            nodes: builder.nodes,
-            of_site,
-            is_whole,
-            shown_as,
-            is_leaf,
-            first_callee,
-            callers: HashMap::new(),
-            origins: builder.origins,
-        };
-        tree.callers = tree.distinguishing();
+        tree.callers = tree.distinguishing(all);
         tree
     }
 
-    /// The node of a call site.
+    /// Returns the node of a call site.
     pub fn node_of(&self, site: u32) -> Option<u32> {
         self.of_site.get(site as usize).copied()
     }
 
-    /// Returns places in the machine code that a node stands for: compilers copy a call.
+    /// Returns the places of a node in the machine code; there may be several, because compilers copy calls.
     pub(super) fn origins(&self, at: u32) -> &[NodeOrigin] {
         self.origins.get(at as usize).map_or(&[], Vec::as_slice)
     }
@@ -185,7 +121,7 @@ impl CallTree {
         &self.nodes
     }
 
-    /// A node.
+    /// Returns a node.
     pub fn node(&self, at: u32) -> Option<&CallTreeNode> {
         self.nodes.get(at as usize)
     }
@@ -199,7 +135,7 @@ impl CallTree {
         self.node(at)?.parent
     }
 
-    /// The call site whose place stands for one: that of the script's own call for one that calls MPI on its behalf; else itself.
+    /// Returns the call site whose place is shown for a call site: the script's own call if it calls MPI on behalf of a script, or else itself.
     pub fn shown_as(&self, site: u32) -> u32 {
         self.shown_as.get(site as usize).copied().unwrap_or(site)
     }
@@ -209,20 +145,20 @@ impl CallTree {
         self.is_whole.get(site as usize).copied().unwrap_or(false)
     }
 
-    /// For each call site the first one of the same node; empty where there is no tree.
+    /// Returns for each call site the first one of the same node; empty if there is no tree.
     pub fn first_copies(&self) -> Vec<u32> {
         let mut first: HashMap<u32, u32> = HashMap::new();
         (0..).zip(&self.of_site).map(|(site, &node)| *first.entry(node).or_insert(site)).collect()
     }
 
-    /// The nodes around one and itself, the outermost first.
+    /// Returns the nodes around a node and itself, the outermost first.
     pub fn path(&self, at: u32) -> Vec<u32> {
-        let mut path: Vec<u32> = std::iter::successors(Some(at), |&at| self.node(at)?.parent).collect();
+        let mut path: Vec<u32> = std::iter::successors(Some(at), |&at| self.parent(at)).collect();
         path.reverse();
         path
     }
 
-    /// Returns the two calls at which the paths of two nodes part. Both are in one function that was called in one way. `around` is `None` where that
+    /// Returns the two calls at which the paths of two nodes part. Both are in one function that was called in one way. `around` is `None` if that
     /// function is the outermost, or nothing is known.
     pub(super) fn meeting(&self, from: u32, to: u32) -> SharedFrame {
         let (mut first, mut last) = (from, to);
@@ -242,25 +178,24 @@ impl CallTree {
         }
     }
 
-    /// The nodes around that of a call of MPI, the innermost first, that distinguish it from calls at the same place that are reached in
-    /// another way; none where nothing does.
+    /// Returns the nodes around the node of a call of MPI, the innermost first, that distinguish it from calls at the same place with another
+    /// path; none if nothing does.
     pub fn callers(&self, at: u32) -> &[u32] {
         self.callers.get(&at).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the nodes around one, the innermost first, up to the first whose function is known; none if no function is.
     pub(super) fn callers_to_named(&self, at: u32) -> Vec<u32> {
-        let mut callers = self.path(at);
-        callers.pop();
-        callers.reverse();
+        let mut callers: Vec<u32> = std::iter::successors(self.parent(at), |&at| self.parent(at)).collect();
         let named = callers.iter().position(|&at| self.node(at).is_some_and(|node| node.place.is_named()));
         callers.truncate(named.map_or(0, |named| named + 1));
         callers
     }
 
-    /// The callers of each node that has some.
-    fn distinguishing(&self) -> HashMap<u32, Vec<u32>> {
-        let leaves = self.of_site.iter().zip(&self.is_leaf).filter(|(_, is_leaf)| **is_leaf).map(|(node, _)| *node);
+    /// Returns the callers of each node that has some. Call sites that are no parents call MPI.
+    fn distinguishing(&self, all: &CallSiteTable) -> HashMap<u32, Vec<u32>> {
+        let parents: BTreeSet<u32> = all.call_sites.iter().filter_map(|site| site.parent).collect();
+        let leaves = (0..).zip(&self.of_site).filter(|(site, _)| !parents.contains(site)).map(|(_, node)| *node);
         let leaves: BTreeSet<u32> = leaves.collect();
         let mut by_place: BTreeMap<&CodePlace, Vec<u32>> = BTreeMap::new();
         for at in leaves {
@@ -270,13 +205,12 @@ impl CallTree {
         }
         let mut callers: HashMap<u32, Vec<u32>> = HashMap::new();
         for nodes in by_place.into_values().filter(|nodes| nodes.len() > 1) {
-            let alike = nodes.into_iter().map(|at| (at, self.node(at).and_then(|node| node.parent))).collect();
-            self.divide(alike, &mut callers);
+            self.divide(nodes.into_iter().map(|at| (at, self.parent(at))).collect(), &mut callers);
         }
         callers
     }
 
-    /// Adds up over all nodes what is known of some: for each the sum over itself and all that are reached through it.
+    /// Returns for each node the sum of `own` over itself and all nodes below it.
     pub fn sums(&self, own: &HashMap<u32, u64>) -> Vec<u64> {
         let mut sums: Vec<u64> = (0..self.nodes.len() as u32).map(|at| own.get(&at).copied().unwrap_or(0)).collect();
         for (at, node) in self.nodes.iter().enumerate().rev() {
@@ -287,12 +221,16 @@ impl CallTree {
         sums
     }
 
-    /// The first node in the function that a call calls, where there is one.
+    /// Returns the first node in the function that a call calls, if there is one.
     pub fn callee(&self, call: u32) -> Option<&CallTreeNode> {
         self.first_callee.get(call as usize).copied().flatten().and_then(|at| self.node(at))
     }
 
-    /// Divides nodes that look alike so far by the calls around them; with each comes the one around it that is looked at.
+    pub(super) fn callee_name(&self, call: u32) -> Option<String> {
+        Some(self.callee(call)?.place.short_function().to_owned()).filter(|name| !name.is_empty())
+    }
+
+    /// Divides nodes that look alike so far by the calls around them. Each comes with the node around it that is looked at.
     fn divide(&self, alike: Vec<(u32, Option<u32>)>, callers: &mut HashMap<u32, Vec<u32>>) {
         let mut pending = vec![(alike, 0)];
         while let Some((alike, level)) = pending.pop() {
@@ -321,14 +259,14 @@ impl CallTree {
         }
     }
 
-    /// The innermost node around both, one of them included; `None` where there is none.
+    /// Returns the innermost node around both, which may be one of them, or `None` if there is none.
     pub fn common(&self, one: Option<u32>, other: Option<u32>) -> Option<u32> {
         let path = self.path(one?);
         let others = self.path(other?);
         path.into_iter().zip(others).take_while(|(own, other)| own == other).last().map(|(at, _)| at)
     }
 
-    /// Returns whether `outer` is on the path to `inner`, or is it.
+    /// Returns whether `outer` is on the path to `inner`, or is the same.
     pub fn is_around(&self, outer: u32, inner: u32) -> bool {
         let mut path = std::iter::successors(Some(inner), |&at| self.parent(at));
         path.find(|&at| self.depth(at) <= self.depth(outer)) == Some(outer)
@@ -336,27 +274,25 @@ impl CallTree {
 
     /// Returns whether a function is also called between two nodes of a path, the outer one left out.
     fn is_on_path(&self, inner: u32, outer: Option<u32>, place: &CodePlace) -> bool {
-        let path = std::iter::successors(Some(inner), |&at| self.node(at)?.parent).take_while(|at| Some(*at) != outer);
+        let path = std::iter::successors(Some(inner), |&at| self.parent(at)).take_while(|at| Some(*at) != outer);
         let mut functions = path.filter_map(|at| self.node(at)).map(|node| (&node.place.function, &node.place.file));
         place.function.is_some() && functions.any(|function| function == (&place.function, &place.file))
     }
 }
 
-/// Script frames on the path of a call site.
 #[derive(Clone, Copy, Default)]
 struct ScriptFrames {
-    /// True if the path's begin is not known.
+    /// True if the start of the path is not known.
     is_cut: bool,
     /// True if an interpreter is on it.
     are_run: bool,
     /// True if the log has functions of a script.
     are_known: bool,
-    /// The innermost call in a function of a script that is the program's own.
+    /// The innermost call in a function of the program's own scripts.
     innermost: Option<usize>,
 }
 
 impl ScriptFrames {
-    /// Returns the frames including those of the call site `at`; `outer`: of the one around it.
     fn within(outer: Option<ScriptFrames>, site: &CallSite, at: usize, place: &CodePlace) -> ScriptFrames {
         let is_script = site.function.is_some();
         let is_own = is_script && !place.file.as_deref().is_some_and(is_python_library);
@@ -369,9 +305,48 @@ impl ScriptFrames {
             innermost: if is_own { Some(at) } else { innermost },
         }
     }
+
+    fn is_whole(&self) -> bool {
+        !self.is_cut && (!self.are_run || self.are_known)
+    }
 }
 
-/// The indices of call sites, each after its parent.
+#[derive(Clone, Default)]
+struct SourceSite {
+    script: ScriptFrames,
+    /// The call site that calls the functions called from here, not in a run-time library: itself, if it is not left out.
+    caller: Option<usize>,
+    /// The frames, the innermost first.
+    frames: Vec<SourceFrame>,
+}
+
+/// Returns the call sites in the source, read in the `order` in which each comes after its parent.
+fn read_sites<'a>(
+    all: &CallSiteTable,
+    order: &[usize],
+    position: impl Fn(usize) -> (&'a CodePlace, &'a SourcePosition),
+) -> Vec<SourceSite> {
+    let mut sites = vec![SourceSite::default(); all.call_sites.len()];
+    for &at in order {
+        let site = &all.call_sites[at];
+        let (place, position) = position(at);
+        let outer = site.parent.map(|parent| &sites[parent as usize]);
+        let script = ScriptFrames::within(outer.map(|outer| outer.script), site, at, place);
+        let is_script = site.function.is_some();
+        let own = if is_script { position.clone() } else { own_frames(place, position) };
+        let is_left_out = match is_script {
+            true => script.innermost != Some(at),
+            false => is_runtime(place) || own.is_empty() || script.are_known && is_binding(place),
+        };
+        let caller = if is_left_out { outer.and_then(|outer| outer.caller) } else { Some(at) };
+        let frames = if own.is_empty() { vec![(place.clone(), None)] } else { own };
+        sites[at] = SourceSite { script, caller, frames };
+    }
+    join_split(&mut sites, all);
+    sites
+}
+
+/// Returns the indices of call sites, each after its parent.
 fn by_depth(all: &CallSiteTable) -> Vec<usize> {
     let mut depths: Vec<Option<u32>> = vec![None; all.call_sites.len()];
     for at in 0..all.call_sites.len() {
@@ -394,63 +369,74 @@ fn by_depth(all: &CallSiteTable) -> Vec<usize> {
 /// A frame of the source: its place and column.
 type SourceFrame = (CodePlace, Option<u32>);
 
-/// The function of a frame, where it is known.
 fn function_of(place: &CodePlace) -> Option<&str> {
     Some(place.function_label()).filter(|name| !name.is_empty())
 }
 
-/// Makes one frame of those that a compiler made two by splitting a function, so that its head can be inlined: the rest then reads as inlined into
-/// the function itself, where that begins. A function that calls itself elsewhere may do so here, too.
-fn join_split(frames: &mut [Vec<SourceFrame>], caller: &[Option<usize>], all: &CallSiteTable) {
-    let recursive: BTreeSet<String> = (0..frames.len())
+/// Joins the two frames that a compiler makes by splitting a function, so that its head can be inlined: the rest then reads as inlined into the
+/// function's own first line. A function that calls itself elsewhere may do so here, too.
+fn join_split(sites: &mut [SourceSite], all: &CallSiteTable) {
+    let recursive: BTreeSet<String> = (0..sites.len())
         .filter_map(|at| {
-            let by = caller[all.call_sites[at].parent? as usize]?;
-            let own = function_of(&frames[at].last()?.0)?;
-            (function_of(&frames[by].first()?.0) == Some(own)).then(|| own.to_owned())
+            let by = sites[all.call_sites[at].parent? as usize].caller?;
+            let own = function_of(&sites[at].frames.last()?.0)?;
+            (function_of(&sites[by].frames.first()?.0) == Some(own)).then(|| own.to_owned())
         })
         .collect();
-    for list in frames {
-        list.dedup_by(|outer, inner| {
+    for site in sites {
+        site.frames.dedup_by(|outer, inner| {
             let function = function_of(&outer.0);
             function == function_of(&inner.0) && function.is_some_and(|name| !recursive.contains(name))
         });
     }
 }
 
-/// The frames of a call site, the innermost first.
-#[derive(Clone, Copy)]
-struct SiteFrames<'a> {
-    site: u32,
-    frames: &'a [SourceFrame],
-}
-
 #[derive(Default)]
 struct CallTreeBuilder {
-    nodes: Vec<CallTreeNode>,
-    origins: Vec<Vec<NodeOrigin>>,
+    tree: CallTree,
     /// By parent, frame and the function called there.
     known: HashMap<(Option<u32>, SourceFrame, Option<String>), u32>,
 }
 
 impl CallTreeBuilder {
-    /// Adds the frames of a call site, the innermost first, that were called from `parent`, and returns the innermost node; `parent` where there
-    /// are none. The innermost frame calls the function `callee`; `None`: MPI, or it is not known.
-    fn add(&mut self, parent: Option<u32>, called: SiteFrames, callee: Option<&str>) -> Option<u32> {
-        let SiteFrames { site, frames } = called;
+    /// Makes the nodes of all call sites, in the `order` in which each comes after its parent.
+    fn build(mut self, all: &CallSiteTable, order: Vec<usize>, sites: &[SourceSite]) -> CallTree {
+        let mut around: Vec<Option<u32>> = vec![None; sites.len()];
+        self.tree.of_site = vec![0; sites.len()];
+        self.tree.shown_as = (0..sites.len() as u32).collect();
+        for at in order {
+            // A site that calls MPI for a script is shown as the script's call.
+            let script = sites[at].script.innermost.filter(|&script| script != at && sites[at].caller == Some(script));
+            if let Some(script) = script {
+                (self.tree.shown_as[at], self.tree.of_site[at]) = (script as u32, self.tree.of_site[script]);
+                continue;
+            }
+            let called_by = all.call_sites[at].parent.and_then(|parent| sites[parent as usize].caller);
+            let callee = sites[at].frames.last().and_then(|(frame, _)| function_of(frame));
+            around[at] = called_by.and_then(|by| self.add(around[by], by, &sites[by].frames, callee));
+            // A call of MPI is not a call of a function, even at one address.
+            self.tree.of_site[at] = self.add(around[at], at, &sites[at].frames, None).unwrap_or(0);
+        }
+        self.tree
+    }
+
+    /// Adds the frames of a call site, the innermost first, that were called from `parent`, and returns the innermost node, or `parent` if there
+    /// are none. The innermost frame calls the function `callee`, or MPI or an unknown function if this is `None`.
+    fn add(&mut self, parent: Option<u32>, site: usize, frames: &[SourceFrame], callee: Option<&str>) -> Option<u32> {
         (0..frames.len()).rev().fold(parent, |parent, at| {
             let (place, column) = &frames[at];
             let called = at.checked_sub(1).map_or(callee, |inner| function_of(&frames[inner].0)).map(str::to_owned);
             let offset = if place.line.is_some() { 0 } else { place.offset };
             let place = CodePlace { offset, ..place.clone() };
-            let next = self.nodes.len() as u32;
+            let tree = &mut self.tree;
             let node = *self.known.entry((parent, (place.clone(), *column), called)).or_insert_with(|| {
-                let depth = parent.map_or(0, |parent| self.nodes[parent as usize].depth + 1);
-                self.nodes.push(CallTreeNode { parent, depth, place, column: *column });
-                self.origins.push(Vec::new());
-                next
+                let depth = parent.map_or(0, |parent| tree.nodes[parent as usize].depth + 1);
+                tree.nodes.push(CallTreeNode { parent, depth, place, column: *column });
+                tree.origins.push(Vec::new());
+                tree.nodes.len() as u32 - 1
             });
-            let origins = &mut self.origins[node as usize];
-            let origin = NodeOrigin { site, is_inlined: at + 1 < frames.len() };
+            let origins = &mut self.tree.origins[node as usize];
+            let origin = NodeOrigin { site: site as u32, is_inlined: at + 1 < frames.len() };
             if origins.len() < MAX_ORIGINS && !origins.contains(&origin) {
                 origins.push(origin);
             }

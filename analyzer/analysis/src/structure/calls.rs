@@ -28,26 +28,23 @@ use crate::structure::iterations::split::CallSplitter;
 use crate::structure::iterations::window::{CallInterval, CallRole, CallWindow, TokenPair};
 use crate::structure::survey::{CallSurvey, CallToken, RankSurvey};
 
-/// Calls in a window: hundreds of iterations of any program, and a few dozen megabytes.
+/// Number of calls in a window: hundreds of iterations of any program, and a few dozen megabytes.
 const CALLS_IN_WINDOW: u64 = 1 << 19;
 
-/// The calls of the rank that stands for others.
 #[derive(Clone, Copy)]
 pub(super) struct RankCalls<'a> {
     pub(super) run: &'a RecordedRun,
     pub(super) survey: &'a CallSurvey,
     pub(super) tokens: &'a HashMap<CallToken, u32>,
-    /// The rank.
     pub(super) rank: &'a RankSurvey,
-    /// The functions that make calls one after the other.
     pub(super) activations: &'a RefCell<ActivationFinder<'a>>,
 }
 
-/// Calls from the first end of an iteration on that are looked at for how the code gets from one to the next.
+/// Number of calls, from the first end of an iteration on, for which the code between one and the next is looked at.
 const MAX_CALLS_OF_TURNS: usize = 64;
 
 impl RankCalls<'_> {
-    /// The loops in a window of its calls; only that which ends at `wanted`, where that is given. `None`: there is none.
+    /// Returns the loops in a window of its calls, only the loop of `named` if this is given. Returns `None` if there is none.
     pub(super) fn loops(&self, window: &[CallInterval], named: Option<&NamedLoop>) -> Option<Vec<FoundLoop>> {
         if let Some(named) = named {
             return named.find_in(window).map(|one| vec![one]);
@@ -70,7 +67,7 @@ impl RankCalls<'_> {
         found.iter().any(|one| one.main).then_some(found)
     }
 
-    /// Returns whether the function that makes two calls one after the other is called by the one that makes two others.
+    /// Returns whether the function that makes two calls one after the other is called by the function that makes two others.
     fn is_called_by(&self, inner: TokenPair, outer: TokenPair) -> bool {
         let [inner, outer] = [inner, outer].map(|pair| {
             let [from, to] = [pair.from, pair.to].map(|token| self.survey.tokens.get(token as usize)?.site);
@@ -88,8 +85,8 @@ impl RankCalls<'_> {
         site.is_some_and(|site| self.activations.borrow_mut().count_loops_around(site) >= 2)
     }
 
-    /// Returns whether the code has another loop around one of those found, by which it may get from an iteration to the next one without another call: how
-    /// often that goes around, the calls do not show. `window`: the calls that were searched.
+    /// Returns whether the code has another loop around a detected one, by which it may get from an iteration to the next without another call.
+    /// The calls do not show how often such a loop goes around. `window`: the calls that were searched.
     pub(super) fn has_silent_loop_around(&self, found: &[FoundLoop], at: usize, window: &[CallInterval]) -> bool {
         let one = &found[at];
         if one.anchor.run || one.every.get() > 1 {
@@ -102,7 +99,7 @@ impl RankCalls<'_> {
             .filter(|pair| pair.iter().all(|call| one.tokens.binary_search(&call.token).is_ok()))
             .map(|pair| TokenPair { from: pair[0].token, to: pair[1].token })
             .collect();
-        // Two calls of a loop within this one may turn by that.
+        // Two calls of an inner loop may turn by the inner loop.
         pairs.retain(|pair| {
             !found.iter().any(|inner| {
                 inner.parent == Some(at) && [pair.from, pair.to].iter().all(|token| inner.tokens.contains(token))
@@ -139,14 +136,13 @@ impl RankCalls<'_> {
         }
     }
 
-    /// Returns the iterations of the main loop that is found where the user does not say what ends one.
+    /// Returns the number of iterations of the main loop that would be found without the user's hint.
     pub(super) fn detected(&self, window: &[CallInterval]) -> Option<u32> {
         let found = self.loops(window, None)?;
         let main = found.iter().find(|one| one.main)?;
         Some(self.iterations(main, IterationEnds::Found, window))
     }
 
-    /// Applies a predicate to the operation of a kind of calls.
     pub(super) fn is(&self, token: u32, what: fn(u16) -> bool) -> bool {
         self.survey.tokens.get(token as usize).is_some_and(|token| what(token.operation))
     }
@@ -155,12 +151,15 @@ impl RankCalls<'_> {
         self.is(token, is_collective)
     }
 
-    /// Returns whether all its calls are in the window.
+    fn is_poll(&self, token: u32) -> bool {
+        self.survey.tokens.get(token as usize).is_none_or(|token| Operation::polls(token.operation))
+    }
+
     pub(super) fn has_all_in_window(&self) -> bool {
         self.rank.calls <= CALLS_IN_WINDOW
     }
 
-    /// Calls from the middle of the run, without polls, and what they refer to.
+    /// Returns calls from the middle of the run, without polls, and the definitions that they refer to.
     pub(super) fn call_window(&self) -> (Vec<CallInterval>, RankDefinitions) {
         let first = (self.rank.calls / 2).saturating_sub(CALLS_IN_WINDOW / 2);
         let mut calls = Vec::new();
@@ -176,11 +175,6 @@ impl RankCalls<'_> {
         (calls, definitions)
     }
 
-    pub(super) fn is_poll(&self, token: u32) -> bool {
-        self.survey.tokens.get(token as usize).is_none_or(|token| Operation::polls(token.operation))
-    }
-
-    /// The number of iterations of a loop in all its calls, of which these are in the window.
     pub(super) fn iterations(&self, one: &FoundLoop, ends: IterationEnds, window: &[CallInterval]) -> u32 {
         let mut splitter = CallSplitter::new(classes(one, self.survey), one.anchors());
         if self.has_all_in_window() {
@@ -199,20 +193,19 @@ impl RankCalls<'_> {
         number(&splitter.finish(), ends).count
     }
 
-    /// Returns the kinds of calls in a window that a loop makes in some iterations alone.
     pub(super) fn occasional(&self, one: &FoundLoop, ends: IterationEnds, window: &[CallInterval]) -> Vec<u32> {
         occasional_tokens(window, &classes(one, self.survey), one.anchors(), ends)
     }
 
-    /// The kinds of a loop's calls that are collective operations, each with how often the rank makes them.
+    /// Returns the kinds of a loop's calls that are collective operations, with the number of the rank's calls of each.
     pub(super) fn collectives_in(&self, one: &FoundLoop) -> impl Iterator<Item = (CallToken, u64)> {
         let known =
             one.tokens.iter().filter_map(|&at| Some((*self.survey.tokens.get(at as usize)?, self.rank.count(at))));
         known.filter(|(token, _)| is_collective(token.operation))
     }
 
-    /// Kinds of calls in marked regions that only hand out or collect.
-    pub(super) fn distributing(&self) -> FxHashSet<u32> {
+    /// Returns the kinds of calls in marked regions that only hand out or collect.
+    fn distributing(&self) -> FxHashSet<u32> {
         let mut distributing = DistributionFinder::default();
         let mut next = 0;
         self.each_record(|head, token, record| {
@@ -229,8 +222,8 @@ impl RankCalls<'_> {
         distributing.finish()
     }
 
-    /// Gives each call of the first thread, until `take` has enough, with its kind by the survey's index; returns what these calls
-    /// refer to.
+    /// Passes each call of the first thread to `take`, until that breaks, with its kind by the survey's index. Returns the definitions that
+    /// these calls refer to.
     pub(super) fn each_call(&self, mut take: impl FnMut(Option<u32>, &Record) -> ControlFlow<()>) -> RankDefinitions {
         self.each_record(|_, token, record| match record.is_call() {
             true => take(token, record),
@@ -238,8 +231,8 @@ impl RankCalls<'_> {
         })
     }
 
-    /// Calls a function for each record; with that of a batch's first record comes its head.
-    pub(super) fn each_record(
+    /// Passes each record to `take`, the first one of a batch with its head.
+    fn each_record(
         &self,
         mut take: impl FnMut(Option<&BatchHead>, Option<u32>, &Record) -> ControlFlow<()>,
     ) -> RankDefinitions {
@@ -250,22 +243,16 @@ impl RankCalls<'_> {
         let mut tokens: Vec<Option<u32>> = Vec::new();
         while let Some(item) = log.next_item() {
             match item {
-                LogItem::Definitions(found) => {
-                    for one in found {
-                        definitions.add(one);
-                    }
-                }
+                LogItem::Definitions(found) => definitions.extend(found),
                 LogItem::Records { head, records } if head.thread == 0 => {
                     let heads = std::iter::once(Some(&head)).chain(std::iter::repeat(None));
                     for (record, head) in records.iter().zip(heads) {
-                        let kind = record.is_call().then(|| kinds.intern(record) as usize);
-                        if let Some(kind) = kind.filter(|&kind| kind >= tokens.len()) {
-                            let token = kinds
-                                .get(kind as u32)
-                                .map(|kind| CallToken::from_kind(kind, &self.survey.sites, &definitions));
-                            tokens.push(token.and_then(|token| self.tokens.get(&token).copied()));
+                        let kind = record.is_call().then(|| kinds.intern(record));
+                        if let Some(new) = kind.filter(|&kind| kind as usize == tokens.len()) {
+                            let token = CallToken::from_kind(kinds.get(new), &self.survey.sites, &definitions);
+                            tokens.push(self.tokens.get(&token).copied());
                         }
-                        let token = kind.and_then(|kind| tokens.get(kind).copied().flatten());
+                        let token = kind.and_then(|kind| tokens[kind as usize]);
                         if take(head, token, record).is_break() {
                             return definitions;
                         }
@@ -278,7 +265,6 @@ impl RankCalls<'_> {
     }
 }
 
-/// Returns the meaning of each kind of call for a loop.
 pub(super) fn classes(one: &FoundLoop, survey: &CallSurvey) -> Vec<TokenClass> {
     let mut classes: Vec<TokenClass> = survey
         .tokens

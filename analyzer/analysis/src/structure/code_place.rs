@@ -47,13 +47,13 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Creates the caller at a place.
+    /// Converts a place, without its callers.
     pub fn from_place(place: &CodePlace) -> Caller {
         let CodePlace { function, file, line, module, offset, .. } = place.clone();
         Caller { function, file, line, module, offset }
     }
 
-    /// Returns the place without its function: `halo.c:20`, or `+0x1234` where the line is not known.
+    /// Returns the place without its function: `halo.c:20`, or `+0x1234` if the line is not known.
     pub fn short_place(&self) -> String {
         match (&self.file, self.line) {
             (Some(file), Some(line)) => format!("{}:{line}", base_name(file)),
@@ -67,47 +67,43 @@ impl Caller {
     }
 }
 
-/// An address; no call returns to 0, which stands for none.
+/// Writes an address. No call returns to 0, which stands for none.
 fn known_address<S: Serializer>(address: &u64, serializer: S) -> Result<S::Ok, S::Error> {
     Some(*address).filter(|&address| address > 0).serialize(serializer)
 }
 
-/// Parts of the names that compilers give to functions which they make of parallel regions.
+/// Parts of the names that compilers give to the functions of parallel regions.
 const OUTLINED: [&str; 2] = ["._omp_fn.", ".omp_outlined"];
 
-/// Returns whether a function's name is one that compilers give to what they make of a parallel region.
+/// Returns whether compilers give such a name to the function of a parallel region.
 pub fn is_outlined(function: &str) -> bool {
     OUTLINED.iter().any(|mark| function.contains(mark))
 }
 
 impl CodePlace {
-    /// The function's name without return type and parameters; empty where it is not known.
+    /// Returns the function's name without return type and parameters; empty if it is not known.
     pub fn function_label(&self) -> &str {
         self.function.as_deref().map_or("", name_alone)
     }
 
-    /// The shortest name that distinguishes it from others: `force (lj.c:120)`, `force (+0x1234)` where the line is not known, or
-    /// `lmp+0x1234`; of a function that is called from several places after the outermost call that distinguishes them:
+    /// Returns the shortest name that distinguishes the place: `force (lj.c:120)`, `force (+0x1234)` if the line is not known, or `lmp+0x1234`.
+    /// In a function that is called from several places, the outermost call that distinguishes them comes first:
     /// `step (md.c:55) via halo (halo.c:20)`. The function's return type and parameters are left out.
     pub fn label(&self) -> String {
-        match self.callers.is_empty() {
-            true => self.own_label(),
-            false => self.through(&self.shortened().own_label()),
-        }
+        if self.callers.is_empty() { self.own_label() } else { self.through(&self.shortened().own_label()) }
     }
 
-    /// Returns the function's name without its return type and parameters; empty where it is not known.
+    /// Returns the last two parts of the function's name, see [`short`]; empty if it is not known.
     pub fn short_function(&self) -> &str {
         short(self.function_label())
     }
 
-    /// Returns the place with the short name of the function.
-    fn shortened(&self) -> CodePlace {
+    pub(super) fn shortened(&self) -> CodePlace {
         CodePlace { function: self.function.as_ref().map(|_| self.short_function().to_owned()), ..self.clone() }
     }
 
-    /// Returns a name of it after those of the calls by which the program gets there, as far as they distinguish it. Of a place without a name only
-    /// those with one, and then its address.
+    /// Returns the names of the calls by which the program gets there, as far as they distinguish the place, followed by `own`. For a place without
+    /// a name, only the calls with a name are listed, followed by its address.
     pub fn through(&self, own: &str) -> String {
         let is_unnamed = !self.is_named() && self.callers.iter().any(|caller| caller.place().is_named());
         let callers: Vec<CodePlace> = self.callers.iter().map(Caller::place).collect();
@@ -115,24 +111,22 @@ impl CodePlace {
         let Some(outermost) = shown.next() else { return own.to_owned() };
         let between = shown.map(|caller| match caller.function_label() {
             "" => caller.own_label(),
-            function => short(function).to_owned(),
+            _ => caller.short_function().to_owned(),
         });
         let own = if is_unnamed { format!("+{:#x}", self.offset) } else { own.to_owned() };
         let through: Vec<String> = between.chain([own]).collect();
         format!("{} via {}", outermost.shortened().own_label(), through.join(", "))
     }
 
-    /// Returns the place of a parallel region, whose code compilers move to a function of its own: of that, the function in the source.
-    /// From where it is reached does not matter where it has a name.
+    /// Returns the place of a parallel region, whose code compilers move to a separate function, with the function in the source.
+    /// The callers of a region with a name do not matter.
     pub fn of_region(&self) -> CodePlace {
         let Some(function) = &self.function else { return self.clone() };
-        let end = OUTLINED.iter().filter_map(|mark| function.find(mark)).filter(|&at| at > 0).min();
-        let function = &function[..end.unwrap_or(function.len())];
+        let function = before_mark(function, &OUTLINED);
         let function = function.strip_suffix(" [clone ").unwrap_or(function);
         CodePlace { function: Some(function.to_owned()), offset: 0, callers: Vec::new(), ..self.clone() }
     }
 
-    /// Returns whether its function or line is known.
     pub(super) fn is_named(&self) -> bool {
         self.function.is_some() || self.line.is_some()
     }
@@ -154,15 +148,21 @@ impl CodePlace {
     }
 }
 
-/// A function's name as its source has it: without return type, parameters, and what a compiler appends to the name of a copy:
-/// `double sum<double>(double const*) [clone .isra.0]` is `sum<double>`.
+/// Returns a function's name in its source, without return type, parameters, and the suffix that a compiler appends to the name of a copy:
+/// `double sum<double>(double const*) [clone .isra.0]` becomes `sum<double>`.
 fn name_alone(function: &str) -> &str {
-    const COPIES: [&str; 5] = [" [clone", ".constprop.", ".isra.", ".part.", ".cold"];
-    let end = COPIES.iter().filter_map(|mark| function.find(mark)).filter(|&at| at > 0).min();
-    without_return_type(without_arguments(&function[..end.unwrap_or(function.len())]))
+    without_return_type(without_arguments(before_mark(
+        function,
+        &[" [clone", ".constprop.", ".isra.", ".part.", ".cold"],
+    )))
 }
 
-/// A qualified name without the type before it, as names of C++ templates have it.
+fn before_mark<'a>(name: &'a str, marks: &[&str]) -> &'a str {
+    let end = marks.iter().filter_map(|mark| name.find(mark)).filter(|&at| at > 0).min();
+    &name[..end.unwrap_or(name.len())]
+}
+
+/// Removes the type before a qualified name, as in names of C++ templates.
 fn without_return_type(name: &str) -> &str {
     // Operators have blanks and brackets of their own.
     let end = name.rfind("operator").unwrap_or(name.len());
@@ -179,7 +179,7 @@ fn without_return_type(name: &str) -> &str {
     if depth == 0 { name[from..].trim_start_matches(['*', '&']) } else { name }
 }
 
-/// A function's name without the list of its arguments, as C++ names have it: `Pair::compute(int) const` is `Pair::compute`.
+/// Removes the list of arguments of a C++ name: `Pair::compute(int) const` becomes `Pair::compute`.
 fn without_arguments(function: &str) -> &str {
     let name = function.strip_suffix(" const").unwrap_or(function);
     if !name.ends_with(')') {
@@ -199,7 +199,7 @@ fn without_arguments(function: &str) -> &str {
     function
 }
 
-/// The last part of a path; of a file that has the same name in each package of Python's, with that package.
+/// Returns the last part of a path, with the package for a file that has the same name in each package of Python.
 pub fn base_name(path: &str) -> &str {
     match path.rsplit_once('/') {
         Some((folder, name @ ("__init__.py" | "__main__.py"))) => {
@@ -211,7 +211,7 @@ pub fn base_name(path: &str) -> &str {
     }
 }
 
-/// For each place the index of the first one on its source line; its own where the line is not known.
+/// Returns for each place the index of the first one on its source line, or its own if the line is not known.
 pub fn first_on_line(places: &[CodePlace]) -> Vec<u32> {
     let mut first: BTreeMap<CodePlace, u32> = BTreeMap::new();
     (0..)
@@ -223,11 +223,11 @@ pub fn first_on_line(places: &[CodePlace]) -> Vec<u32> {
         .collect()
 }
 
-/// The position of a call in the source: its place and column, then those of the calls that it was inlined into, up to a function of the
-/// program. Places are without module and offset.
+/// The position of a call in the source: its place and column, then the same for each call that it was inlined into, up to a function of
+/// the program. Places are without module and offset.
 pub type SourcePosition = Vec<(CodePlace, Option<u32>)>;
 
-/// A qualified name of C++ by its last two parts: `LAMMPS_NS::CommBrick::exchange` is `CommBrick::exchange`.
+/// Returns the last two parts of a qualified name of C++: `LAMMPS_NS::CommBrick::exchange` becomes `CommBrick::exchange`.
 pub fn short(function: &str) -> &str {
     let mut depth = 0_i32;
     let mut parts = Vec::new();
@@ -239,7 +239,6 @@ pub fn short(function: &str) -> &str {
             _ => {}
         }
     }
-    // The last part, and the one before it.
     let from = parts.len().checked_sub(2).and_then(|at| parts.get(at)).copied().unwrap_or(0);
     function.get(from..).unwrap_or(function)
 }

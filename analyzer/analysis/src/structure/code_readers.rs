@@ -1,8 +1,8 @@
-//! Has files with code read by a process of its own, so that a hostile one costs its lines and names at most.
+//! Has files with code read by a separate process, so that a hostile one costs its lines and names at most.
 //!
-//! Debug information can be made so that whoever reads it overflows its stack, fills the memory or computes for hours: functions inlined into one another a
-//! million times, a million ranges for each of a million functions. Its readers cannot know that in advance, but the system can stop a process.
-//! So a report asks one worker process for all files. It has a limit of memory and is given processor time for each request:
+//! Debug information can be made to overflow its reader's stack, fill the memory or take hours: functions inlined into one another a million
+//! times, a million ranges for each of a million functions. Readers cannot know this in advance, but the system can stop a process. So a
+//! report asks one worker process for all files. It has a memory limit and is given processor time for each request:
 //!
 //! ```text
 //!   report ── request: file, addresses, time ──> worker process
@@ -32,7 +32,7 @@ const POSITION_LIMIT: Duration = Duration::from_secs(8);
 /// The fault of debug information that panics or ends its reader.
 const DAMAGED: &str = "is damaged, or made so that it cannot be read";
 
-/// A file with code, and the build id that it had in the run (empty: not known).
+/// A file with code, and the build id that it had in the run, or an empty one if it is not known.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 struct CodeFile {
     path: String,
@@ -44,23 +44,23 @@ struct CodeFile {
 struct ReadRequest {
     file: CodeFile,
     addresses: Vec<u64>,
-    /// The processor time that they may take.
+    /// The maximum processor time.
     limit: Duration,
-    /// False if they are to be read from the symbol tables alone.
+    /// False if only the symbol tables are to be read.
     has_lines: bool,
     /// True if the frames of the source alone matter, so that the file may be open from an earlier request.
     is_reused: bool,
 }
 
-/// Names, and the processor time that they took.
 type ReadAnswer = (FileNames, Duration);
 
-/// The names of calls in a file.
 #[derive(Debug, Encode, Decode)]
 pub(super) enum FileNames {
     /// Calls at the requested addresses, and the faults that kept others from being found.
-    Found { calls: Vec<NamedCall>, faults: Vec<String> },
-    /// The file is not the one of the run.
+    Found {
+        calls: Vec<NamedCall>,
+        faults: Vec<String>,
+    },
     Changed,
     /// Neither its debug information nor its symbol tables could be read, for this reason.
     Unread(String),
@@ -70,14 +70,13 @@ pub(super) enum FileNames {
 #[derive(Clone, Debug, Default)]
 pub struct CodeReaders(Option<Arc<CodeWorker>>);
 
-/// The process that reads all files. It is started for the first request, and again after it has ended.
+/// The process that reads all files. It starts with the first request, and again after it has ended.
 #[derive(Debug)]
 struct CodeWorker {
     command: fn() -> Command,
     running: Mutex<Option<WorkerProcess>>,
 }
 
-/// A process that answers requests on its standard input.
 #[derive(Debug)]
 struct WorkerProcess {
     child: Child,
@@ -85,17 +84,14 @@ struct WorkerProcess {
     answers: BufReader<ChildStdout>,
 }
 
-/// A file that a worker reads.
 pub(super) struct FileReader {
     file: CodeFile,
     worker: Option<Arc<CodeWorker>>,
-    /// Files that were opened in this process.
     here: OpenFiles,
     /// The reason why its debug information is read no more.
     fault: Option<&'static str>,
 }
 
-/// Files that were asked for.
 #[derive(Default)]
 struct OpenFiles(HashMap<CodeFile, Option<SymbolSources>>);
 
@@ -105,7 +101,6 @@ impl CodeReaders {
         CodeReaders(Some(Arc::new(CodeWorker { command, running: Mutex::default() })))
     }
 
-    /// Returns the file at `path`, which is not yet read.
     pub(super) fn open(&self, path: &str, build_id: &[u8]) -> FileReader {
         let file = CodeFile { path: path.to_owned(), build_id: build_id.to_owned() };
         FileReader { file, worker: self.0.clone(), here: OpenFiles::default(), fault: None }
@@ -113,8 +108,8 @@ impl CodeReaders {
 }
 
 impl FileReader {
-    /// Returns the names of the calls that end at `addresses`, and the processor time that they took: all of `limit` where the debug information ends the
-    /// process that reads it, or keeps it for too long. Then the names are those of the symbol tables.
+    /// Returns the names of the calls that end at `addresses`, and the processor time that they took. If the debug information ends the process
+    /// that reads it, or takes too long, this is all of `limit`, and the names come from the symbol tables.
     pub(super) fn names(&mut self, addresses: Vec<u64>, limit: Duration) -> (FileNames, Duration) {
         let file = self.file.clone();
         let mut request = ReadRequest { file, addresses, limit, has_lines: true, is_reused: false };
@@ -131,7 +126,7 @@ impl FileReader {
         (names, limit)
     }
 
-    /// Returns the frames of the source at an address, the innermost first; empty where nothing is known.
+    /// Returns the frames of the source at an address, the innermost first; empty if nothing is known.
     pub(super) fn position(&mut self, address: u64) -> SourcePosition {
         let (file, addresses) = (self.file.clone(), vec![address]);
         let request = ReadRequest { file, addresses, limit: POSITION_LIMIT, has_lines: true, is_reused: true };
@@ -206,11 +201,11 @@ impl Drop for CodeWorker {
 }
 
 impl OpenFiles {
-    /// Answers a request; before, `allow` is given the processor time that this may take.
+    /// Answers a request. Calls `allow` first, with the processor time that it may take.
     fn answer(&mut self, request: &ReadRequest, allow: &dyn Fn(Duration)) -> ReadAnswer {
         allow(request.limit);
         let begin = thread_time();
-        // Debug information may be damaged in ways that its reader does not expect.
+        // The reader panics on some damaged files.
         let names = catch_unwind(AssertUnwindSafe(|| self.names(request)));
         let names = names.unwrap_or_else(|_| FileNames::Unread(DAMAGED.to_owned()));
         (names, thread_time().saturating_sub(begin))
@@ -228,12 +223,11 @@ impl OpenFiles {
     }
 }
 
-/// Returns the processor time that this thread has taken.
 fn thread_time() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }
 
-/// Answers the requests of a report until it has no more: what the process of [`CodeReaders::apart`] does. `allow` is given the processor time that the
+/// Answers the requests of a report until it has no more, in the process of [`CodeReaders::apart`]. Calls `allow` with the processor time that the
 /// process may take from then on.
 pub fn serve(requests: impl Read, answers: impl Write, allow: impl Fn(Duration)) {
     let (mut requests, mut answers) = (BufReader::new(requests), BufWriter::new(answers));

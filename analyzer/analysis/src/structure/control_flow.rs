@@ -1,4 +1,4 @@
-//! The control flow of a compiled function: which of its calls it can get to after another one, without returning in between.
+//! The control flow of a compiled function: the calls that it can get to after another call, without returning in between.
 //!
 //! ```text
 //!   halo:  call MPI_Irecv            main:  ┌─> call halo
@@ -18,7 +18,6 @@ use petgraph::algo::dominators::simple_fast;
 use petgraph::graphmap::DiGraphMap;
 use rustc_hash::FxHashSet;
 
-/// The instructions of a function.
 pub(super) struct ControlFlow {
     /// In the order of their addresses.
     steps: Vec<FlowStep>,
@@ -26,7 +25,6 @@ pub(super) struct ControlFlow {
     loops: Vec<FlowLoop>,
 }
 
-/// The steps of a loop.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct FlowLoop {
     /// The jump back.
@@ -35,7 +33,6 @@ struct FlowLoop {
     first: usize,
 }
 
-/// An instruction.
 #[derive(Clone, Copy)]
 struct FlowStep {
     begin: u64,
@@ -43,40 +40,31 @@ struct FlowStep {
     next: NextStep,
 }
 
-/// The instruction that follows one.
 #[derive(Clone, Copy, PartialEq)]
 enum NextStep {
-    /// The one after it.
     Following,
     /// The one after it, once the called function has returned.
-    AfterCall { leads_to_mpi: bool },
+    AfterCall {
+        leads_to_mpi: bool,
+    },
     /// The one at an address, or with a condition the one after it.
-    Jump { target: u64, is_conditional: bool },
-    /// An instruction at an unknown address.
+    Jump {
+        target: u64,
+        is_conditional: bool,
+    },
     Unknown,
-    /// No instruction.
     End,
 }
 
-/// The calls that a function can get to from a place.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReachableCalls {
-    /// The addresses to which they return.
     pub(super) return_addresses: FxHashSet<u64>,
     /// True if there is no other one.
     pub(super) is_complete: bool,
 }
 
-/// Maximum number of instructions of loops that are looked at, for each instruction of a function: more than loops are nested in one another.
+/// Maximum number of instructions of loops that are looked at, for each instruction of a function: more than the depth of nested loops.
 const MAX_LOOP_STEPS: usize = 20;
-
-/// Calls before and after some code, by the addresses to which they return.
-pub(super) struct CodeBounds<'a> {
-    /// The calls before the code.
-    pub(super) from: &'a [u64],
-    /// The calls after it.
-    pub(super) to: &'a [u64],
-}
 
 impl ControlFlow {
     /// Decodes the code of a function, which begins at `address`. The calls that return to one of `calls` lead to MPI.
@@ -104,14 +92,7 @@ impl ControlFlow {
 
     /// Returns the loops without calls that lead to MPI, in the order of their jumps back.
     fn find_loops(&self) -> Vec<FlowLoop> {
-        let mut edges: Vec<FlowEdge> = self
-            .steps
-            .iter()
-            .enumerate()
-            .flat_map(|(from, step)| {
-                self.following(from, step).into_iter().flatten().map(move |to| FlowEdge { to, from })
-            })
-            .collect();
+        let mut edges: Vec<FlowEdge> = self.edges().collect();
         edges.sort_unstable();
         let mut is_seen = vec![0; self.steps.len()];
         let mut loops = Vec::new();
@@ -119,7 +100,7 @@ impl ControlFlow {
         for (number, (last, step)) in (1_u32..).zip(self.steps.iter().enumerate()) {
             let NextStep::Jump { target, .. } = step.next else { continue };
             let Some(first) = self.index(target).filter(|&first| first <= last) else { continue };
-            // What leads to the jump without passing the loop's first step is the loop.
+            // The loop consists of all steps that lead to the jump without passing its first step.
             let mut pending = vec![last];
             is_seen[first] = number;
             let mut calls_mpi = self.leads_to_mpi(first);
@@ -144,17 +125,14 @@ impl ControlFlow {
         is_call || self.loops.binary_search_by_key(&step, |one| one.last).is_ok()
     }
 
-    /// Returns whether the function may return at a step.
     pub(super) fn is_end(&self, step: usize) -> bool {
         self.steps.get(step).is_some_and(|step| step.next == NextStep::End)
     }
 
-    /// Returns whether a step is a call that leads to MPI.
     pub(super) fn leads_to_mpi(&self, step: usize) -> bool {
         self.steps.get(step).is_some_and(|step| step.next == NextStep::AfterCall { leads_to_mpi: true })
     }
 
-    /// Returns the steps that can follow one.
     fn following(&self, idx: usize, step: &FlowStep) -> [Option<usize>; 2] {
         let after = Some(idx + 1).filter(|&after| after < self.steps.len());
         match step.next {
@@ -164,13 +142,9 @@ impl ControlFlow {
         }
     }
 
-    /// Returns the step that is the call which returns to an address.
     pub(super) fn call_index(&self, return_address: u64) -> Option<usize> {
-        let at = self.steps.partition_point(|step| step.end < return_address);
-        self.steps
-            .get(at)
-            .is_some_and(|step| step.end == return_address && matches!(step.next, NextStep::AfterCall { .. }))
-            .then_some(at)
+        let at = self.steps.binary_search_by_key(&return_address, |step| step.end).ok()?;
+        matches!(self.steps[at].next, NextStep::AfterCall { .. }).then_some(at)
     }
 
     /// Returns the addresses of the jumps and calls among some steps, in any order.
@@ -179,12 +153,14 @@ impl ControlFlow {
         steps.filter(|step| step.next != NextStep::Following).map(|step| step.begin)
     }
 
-    /// The known successors of each step.
     pub(super) fn ways(&self) -> DiGraphMap<usize, ()> {
-        let steps = self.steps.iter().enumerate();
-        steps
-            .flat_map(|(from, step)| self.following(from, step).into_iter().flatten().map(move |to| (from, to)))
-            .collect()
+        self.edges().map(|edge| (edge.from, edge.to)).collect()
+    }
+
+    fn edges(&self) -> impl Iterator<Item = FlowEdge> {
+        self.steps.iter().enumerate().flat_map(|(from, step)| {
+            self.following(from, step).into_iter().flatten().map(move |to| FlowEdge { to, from })
+        })
     }
 
     /// Returns whether it is not known what follows a step.
@@ -192,7 +168,6 @@ impl ControlFlow {
         self.steps.get(step).is_some_and(|step| step.next == NextStep::Unknown)
     }
 
-    /// Returns the number of instructions.
     pub(super) fn len(&self) -> usize {
         self.steps.len()
     }
@@ -201,30 +176,25 @@ impl ControlFlow {
     /// at whose address `can_pass` holds.
     pub(super) fn reachable_calls(&self, return_address: u64, mut can_pass: impl FnMut(u64) -> bool) -> ReachableCalls {
         let mut reachable = ReachableCalls { is_complete: true, ..ReachableCalls::default() };
-        let mut is_seen = vec![false; self.steps.len()];
-        let mut pending: Vec<usize> = self.index(return_address).into_iter().collect();
-        while let Some(idx) = pending.pop() {
-            let Some(step) = self.steps.get(idx) else { continue };
-            if std::mem::replace(&mut is_seen[idx], true) {
-                continue;
-            }
+        reach(self.index(return_address), |idx| {
+            let step = &self.steps[idx];
             if step.next != NextStep::Following && !can_pass(step.begin) {
-                continue;
+                return [None, None].into_iter().flatten();
             }
             if let NextStep::AfterCall { .. } = step.next {
                 reachable.return_addresses.insert(step.end);
             }
             reachable.is_complete &= step.next != NextStep::Unknown;
-            pending.extend(self.following(idx, step).into_iter().flatten());
-        }
+            self.following(idx, step).into_iter().flatten()
+        });
         reachable
     }
 
-    /// Returns the addresses of the calls, and of the jumps back of loops, that the code between `bounds` passes on each way, or `None` if some way
-    /// is not known. A loop is one that goes around between `bounds`, not the one that they are in. Only those jumps and calls are passed at
-    /// whose address `can_pass` holds.
-    pub(super) fn work_between(&self, bounds: &CodeBounds, can_pass: impl FnMut(u64) -> bool) -> Option<Vec<u64>> {
-        let edges = self.edges_between(bounds, can_pass)?;
+    /// Returns the addresses of the calls, and of the jumps back of loops, that the code between calls that return to `from` and `to` passes on each
+    /// way, or `None` if some way is not known. Loops count if they go around in this code, but not the loop around both calls. Jumps and calls are
+    /// only passed if `can_pass` holds at their address.
+    pub(super) fn work_between(&self, from: &[u64], to: &[u64], can_pass: impl FnMut(u64) -> bool) -> Option<Vec<u64>> {
+        let edges = self.edges_between(from, to, can_pass)?;
         let without_skips: Vec<FlowEdge> = edges.iter().copied().filter(|edge| !self.is_jump_over_loop(edge)).collect();
         let passed = steps_on_all_ways(&without_skips).or_else(|| steps_on_all_ways(&edges)).unwrap_or_default();
         let mut work: Vec<u64> =
@@ -233,11 +203,11 @@ impl ControlFlow {
         Some(work)
     }
 
-    /// Returns the pairs of steps that follow one another in the code between `bounds`, with [`START`] before and [`END`] after it, or `None` if some way is not
-    /// known. Ways that lead to no end are left out.
-    fn edges_between(&self, bounds: &CodeBounds, mut can_pass: impl FnMut(u64) -> bool) -> Option<Vec<FlowEdge>> {
+    /// Returns the pairs of steps that follow one another in the code between calls, with [`START`] before and [`END`] after it, or `None` if some
+    /// way is not known. Ways that lead to no end are left out.
+    fn edges_between(&self, from: &[u64], to: &[u64], mut can_pass: impl FnMut(u64) -> bool) -> Option<Vec<FlowEdge>> {
         let mut is_seen = vec![false; self.steps.len()];
-        let mut pending: Vec<usize> = bounds.from.iter().filter_map(|&address| self.index(address)).collect();
+        let mut pending: Vec<usize> = from.iter().filter_map(|&address| self.index(address)).collect();
         let mut edges: Vec<FlowEdge> = pending.iter().map(|&to| FlowEdge { to, from: START }).collect();
         while let Some(idx) = pending.pop() {
             let Some(step) = self.steps.get(idx) else { continue };
@@ -245,7 +215,7 @@ impl ControlFlow {
                 continue;
             }
             if self.leads_to_mpi(idx) {
-                edges.extend(bounds.to.contains(&step.end).then_some(FlowEdge { to: END, from: idx }));
+                edges.extend(to.contains(&step.end).then_some(FlowEdge { to: END, from: idx }));
                 continue;
             }
             if step.next != NextStep::Following && !can_pass(step.begin) {
@@ -259,12 +229,7 @@ impl ControlFlow {
             pending.extend(next.into_iter().flatten());
         }
         edges.sort_unstable();
-        let mut leads_to_end = FxHashSet::from_iter([END]);
-        let mut pending = vec![END];
-        while let Some(idx) = pending.pop() {
-            let before = edges_to(&edges, idx).map(|edge| edge.from);
-            pending.extend(before.filter(|&from| leads_to_end.insert(from)));
-        }
+        let leads_to_end = reach([END], |idx| edges_to(&edges, idx).map(|edge| edge.from));
         edges.retain(|edge| leads_to_end.contains(&edge.to));
         Some(edges)
     }
@@ -282,11 +247,23 @@ impl ControlFlow {
     }
 }
 
-/// An instruction that follows another one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct FlowEdge {
     to: usize,
     from: usize,
+}
+
+/// Returns the given steps and all steps reached from them, where `next` returns the neighbours of a step.
+pub(super) fn reach<I: Iterator<Item = usize>>(
+    starts: impl IntoIterator<Item = usize>,
+    mut next: impl FnMut(usize) -> I,
+) -> FxHashSet<usize> {
+    let mut reached = FxHashSet::from_iter(starts);
+    let mut pending: Vec<usize> = reached.iter().copied().collect();
+    while let Some(step) = pending.pop() {
+        pending.extend(next(step).filter(|&next| reached.insert(next)));
+    }
+    reached
 }
 
 /// The step before the first one between calls.
@@ -295,7 +272,7 @@ const START: usize = usize::MAX - 1;
 /// The step after the last one between calls.
 const END: usize = usize::MAX;
 
-/// Returns the edges to a step, of edges in order.
+/// Returns the edges to a step. `edges` are sorted.
 fn edges_to(edges: &[FlowEdge], step: usize) -> impl Iterator<Item = &FlowEdge> {
     edges[edges.partition_point(|edge| edge.to < step)..].iter().take_while(move |edge| edge.to == step)
 }
@@ -354,8 +331,7 @@ mod tests {
 
     /// The work between the call that returns to `from` and that which returns to `to` in code at 0x100.
     fn work_between(code: &[u8], from: u64, to: u64) -> Option<Vec<u64>> {
-        let bounds = CodeBounds { from: &[from], to: &[to] };
-        ControlFlow::decode(code, 0x100, &FxHashSet::from_iter([from, to])).work_between(&bounds, |_| true)
+        ControlFlow::decode(code, 0x100, &FxHashSet::from_iter([from, to])).work_between(&[from], &[to], |_| true)
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! Bounds what the debug information of a file may take, before it is unpacked.
+//! Bounds the memory for the debug information of a file, before it is unpacked.
 //!
-//! A log may name any file of this machine, so a file may be damaged or made to fill the memory. Then it gives no source lines, and the report
-//! says which file it is; names from its symbol tables and all other files are not touched.
+//! A log may name any file of this machine, so a file may be damaged or made to fill the memory. Then its source lines are not shown, and the
+//! report names the file. Names from its symbol tables and all other files are still used.
 
 use std::fs::File;
 use std::path::Path;
@@ -9,11 +9,11 @@ use std::path::Path;
 use object::read::ReadCache;
 use object::{CompressionFormat, Object, ObjectSection};
 
-/// Unpacked bytes that any file may have, and so many more for each byte of the file. Compilers' debug information grows by less than 10; what
-/// grows by hundreds was made to keep its reader busy.
+/// Unpacked bytes that any file may have, and the number of further bytes for each byte of the file. Compilers' debug information grows by a factor
+/// of less than 10; a factor of hundreds was made to keep its reader busy.
 const MAX_UNPACKED: (u64, u64) = (64 << 20, 32);
 
-/// Unpacked bytes of the largest file.
+/// Maximum number of unpacked bytes of any file.
 const MAX_UNPACKED_EVER: u64 = 512 << 20;
 
 /// Returns the reason why the compressed debug information of the file at `path` cannot be used. Returns `None` if it can be used, or is not compressed.

@@ -1,7 +1,7 @@
-//! Names of functions as C++ and Rust have them, from their names in symbol tables and debug information.
+//! Demangles names of C++ and Rust functions from symbol tables and debug information.
 //!
-//! Names of templates within templates take apart deeply: on a thread with enough stack. What is cut, or deeper than that, is shown as far as it can
-//! be read, as cut: `amrex::FillPatch<…>`.
+//! Names of nested templates need deep recursion, on a thread with enough stack. A name that is cut, or nested too deeply, is shown up to the part
+//! that can be read: `amrex::FillPatch<…>`.
 
 use std::fmt;
 use std::thread;
@@ -9,19 +9,19 @@ use std::thread;
 use addr2line::gimli::{DW_LANG_Rust, DwLang};
 use cpp_demangle::{DemangleOptions, DemangleWrite, ParseOptions, Symbol};
 
-/// Depth to which names are taken apart: several hundred templates in one another.
+/// Maximum depth of nested templates in a name.
 const MAX_DEPTH: u32 = 512;
 
 /// Depth up to which the stack of any thread is enough.
 const USUAL_DEPTH: u32 = 96;
 
-/// Bytes of stack for the depth of [`MAX_DEPTH`]: in a build without optimization a level takes about ten thousand.
+/// Bytes of stack for [`MAX_DEPTH`]: a level takes about ten thousand in a build without optimization.
 const STACK_BYTES: usize = 16 << 20;
 
-/// Bytes of the longest name that is made. A short name can stand for one of any length.
+/// Maximum length of a demangled name in bytes. A short mangled name can stand for any length.
 const MAX_BYTES: usize = 64 << 10;
 
-/// Returns the name in the source of a mangled `name`, and any other as it is; `language`: that of its source file, if it is known.
+/// Returns the name in the source of a mangled `name`, and any other as it is. `language` is the language of its source file, if it is known.
 pub(super) fn demangled_name(name: &str, language: Option<DwLang>) -> String {
     let is_rust = name.starts_with("_R") || language == Some(DW_LANG_Rust) || has_rust_hash(name);
     let rust = if is_rust { addr2line::demangle(name, DW_LANG_Rust) } else { None };
@@ -35,7 +35,7 @@ pub(super) fn demangled_name(name: &str, language: Option<DwLang>) -> String {
     demangled.or_else(|| readable_part(name)).unwrap_or_else(|| name.to_owned())
 }
 
-/// Returns whether a name ends as those of Rust's older scheme, which is else that of C++.
+/// Returns whether a name ends as in Rust's older scheme, which is otherwise the same as the scheme of C++.
 fn has_rust_hash(name: &str) -> bool {
     const HASH_LETTERS: usize = 16;
     let hash = name.rsplit_once("17h").and_then(|(_, end)| end.get(..HASH_LETTERS));

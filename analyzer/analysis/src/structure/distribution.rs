@@ -1,34 +1,32 @@
-//! Calls that hand out or collect: a rank sends to one after another, or receives from them, as in a phase that distributes data.
+//! Calls that distribute or collect data: a rank sends to one rank after another, or receives from them.
 //!
 //! ```text
-//!   phase distribute | Send to 1 | Send to 2 | Send to 3 | …     no rank twice while the phase is open: its end is no iteration's
+//!   phase distribute | Send to 1 | Send to 2 | Send to 3 | …     no rank twice while the phase is open
 //! ```
 //!
-//! Such calls repeat themselves as those of a loop do, but of a phase that the user has marked they are one step.
+//! Such calls repeat like the calls of a loop, but are one step of a phase that the user has marked.
 
 use lbprof_collector::record::NONE;
 use lbprof_collector::{Activity, Operation, Record};
 use rustc_hash::FxHashSet;
 
-/// Finds the kinds of calls of a rank that only ever hand out or collect, by the survey's index.
+/// Finds the kinds of calls of a rank that only ever distribute or collect, by the survey's index.
 #[derive(Default)]
 pub(super) struct DistributionFinder {
-    /// Number of open marked regions.
     depth: usize,
-    /// Kinds of calls, and with whom, since a region was entered or left last.
+    /// Kinds of calls and their peers, since a region was last entered or left.
     seen: FxHashSet<(u32, i32)>,
     distributing: FxHashSet<u32>,
     others: FxHashSet<u32>,
 }
 
 impl DistributionFinder {
-    /// Records follow after others that are not known, with so many regions open.
+    /// Continues after unknown records, with `depth` open regions.
     pub(super) fn begin(&mut self, depth: usize) {
         self.depth = depth;
         self.seen.clear();
     }
 
-    /// Takes the next record, of a call of the kind `token` where it is one.
     pub(super) fn add(&mut self, record: &Record, token: Option<u32>) {
         match record.operation() {
             Some(Operation::RegionEnter) => self.begin(self.depth + 1),
@@ -43,7 +41,6 @@ impl DistributionFinder {
         };
     }
 
-    /// The kinds of calls.
     pub(super) fn finish(self) -> FxHashSet<u32> {
         &self.distributing - &self.others
     }

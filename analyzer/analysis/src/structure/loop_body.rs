@@ -17,24 +17,23 @@ use petgraph::algo::kosaraju_scc;
 use petgraph::graphmap::DiGraphMap;
 use rustc_hash::FxHashSet;
 
-use super::control_flow::ControlFlow;
+use super::control_flow::{ControlFlow, reach};
 
-/// The relation of a call to the loop around another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallInLoop {
     /// There is no loop around the other one.
     NoLoop,
     /// The call lies outside of the innermost loop around the other one.
     Outside,
-    /// The loop cannot go around from the other one to itself without it.
+    /// Each turn of the loop passes the call.
     Always,
-    /// The loop can.
+    /// A turn of the loop may pass the call or not.
     Sometimes,
 }
 
 impl ControlFlow {
-    /// Returns the role of the call that returns to `other` in the innermost loop around all calls that return to `looped`, or `None` if not all of
-    /// the function's control flow is known. A loop with jumps or calls at addresses for which `is_own` is false is that of a function around the one that is asked for.
+    /// Returns the role of the call that returns to `other` in the innermost loop around all calls that return to `looped`, or `None` if not all
+    /// of the function's control flow is known. A loop with jumps or calls at addresses for which `is_own` is false belongs to a function around.
     pub(super) fn call_in_loop(
         &self,
         looped: &[u64],
@@ -45,13 +44,8 @@ impl ControlFlow {
         let (&first, other) = (looped.first()?, self.call_index(other)?);
         let ways = self.ways();
         // A jump by a table before the loop, as of a `switch` around it, leads into it at its begin.
-        let mut reached = FxHashSet::from_iter([first]);
-        let mut pending = vec![first];
-        while let Some(step) = pending.pop() {
-            if self.has_unknown_successor(step) {
-                return None;
-            }
-            pending.extend(ways.neighbors(step).filter(|&next| reached.insert(next)));
+        if reach([first], |step| ways.neighbors(step)).into_iter().any(|step| self.has_unknown_successor(step)) {
+            return None;
         }
         let body = innermost_loop(&ways, &looped);
         let Some(body) = body.filter(|body| self.turns(body).all(&mut is_own)) else {
@@ -60,29 +54,20 @@ impl ControlFlow {
         if !body.contains(&other) {
             return Some(CallInLoop::Outside);
         }
-        let mut is_seen = FxHashSet::from_iter([other]);
-        let mut pending = vec![first];
-        while let Some(step) = pending.pop() {
-            for next in ways.neighbors(step).filter(|next| body.contains(next)) {
-                if next == first {
-                    return Some(CallInLoop::Sometimes);
-                }
-                if is_seen.insert(next) {
-                    pending.push(next);
-                }
-            }
-        }
-        Some(CallInLoop::Always)
+        let passed = reach([first], |step| ways.neighbors(step).filter(|next| body.contains(next) && *next != other));
+        let is_optional = passed.into_iter().any(|step| ways.contains_edge(step, first));
+        Some(if is_optional { CallInLoop::Sometimes } else { CallInLoop::Always })
     }
 
-    /// Returns the ways from the call that returns to `from` to the one that returns to `to`, or `None` if the function has no such calls.
+    /// Returns the ways from the call that returns to `from` to the call that returns to `to`, or `None` if the function has no such calls.
     ///
     /// Several loops on such ways look the same in the calls: how often each of them goes around is not known.
     pub(super) fn silent_ways(&self, from: u64, to: u64) -> Option<SilentWays> {
         let (from, to) = (self.call_index(from)?, self.call_index(to)?);
         let ways = self.ways_from_begin();
-        let after = self.reach_silently(&ways, from, petgraph::Outgoing);
-        let before = self.reach_silently(&ways, to, petgraph::Incoming);
+        let [after, before] = [(from, petgraph::Outgoing), (to, petgraph::Incoming)].map(|(start, direction)| {
+            reach([start], |step| ways.neighbors_directed(step, direction).filter(|&next| !self.leads_to_mpi(next)))
+        });
         let dominators = ways.contains_node(0).then(|| simple_fast(&ways, 0))?;
         let mut loops: FxHashSet<usize> = FxHashSet::default();
         for (last, first, ()) in ways.all_edges().filter(|(last, first, ())| first <= last) {
@@ -98,7 +83,7 @@ impl ControlFlow {
         Some(SilentWays { n_loops: loops.len(), may_return })
     }
 
-    /// Returns the known successors of each step, in which what only jumps by a table lead to may come first.
+    /// Returns the known successors of each step. The first step leads to all steps that only jumps by a table lead to.
     fn ways_from_begin(&self) -> DiGraphMap<usize, ()> {
         let mut ways = self.ways();
         let unentered: Vec<usize> = (1..self.len())
@@ -108,22 +93,6 @@ impl ControlFlow {
             ways.add_edge(0, step, ());
         }
         ways
-    }
-
-    /// Returns the steps to which one leads, or that lead to it, without a call that leads to MPI between.
-    fn reach_silently(
-        &self,
-        ways: &DiGraphMap<usize, ()>,
-        start: usize,
-        direction: petgraph::Direction,
-    ) -> FxHashSet<usize> {
-        let mut reached = FxHashSet::from_iter([start]);
-        let mut pending = vec![start];
-        while let Some(step) = pending.pop() {
-            let next = ways.neighbors_directed(step, direction).filter(|&next| !self.leads_to_mpi(next));
-            pending.extend(next.filter(|&next| reached.insert(next)));
-        }
-        reached
     }
 
     /// Returns the number of loops, one in the other, around the call that returns to an address, or `None` if the function has no such call.
@@ -143,8 +112,7 @@ impl ControlFlow {
             if loops.contains(&first) || before_call.as_ref().is_some_and(|before| !before.contains(&first)) {
                 continue;
             }
-            let is_loop = dominators.dominators(last).is_some_and(|mut before| before.any(|step| step == first));
-            if is_loop && can_reach(&ways, call, last, first) {
+            if is_on_all_ways(&dominators, first, last) && can_reach(&ways, call, last, first) {
                 loops.insert(first);
             }
         }
@@ -157,36 +125,27 @@ impl ControlFlow {
 pub(super) struct SilentWays {
     /// Number of loops around both calls that can go around on such a way.
     pub(super) n_loops: usize,
-    /// True if the function can return after the first call, and get to the second one when it is called again, without another one.
+    /// True if the function can return after the first call, and get to the second one when it is called again, without a further call.
     pub(super) may_return: bool,
 }
 
-/// Returns whether each way from the begin of a function to a step passes another one.
 fn is_on_all_ways(dominators: &Dominators<usize>, passed: usize, step: usize) -> bool {
     dominators.dominators(step).is_some_and(|mut all| all.any(|one| one == passed))
 }
 
 /// Returns whether one step leads to another, both of a loop, without going through the loop's first step again.
 fn can_reach(ways: &DiGraphMap<usize, ()>, from: usize, to: usize, first: usize) -> bool {
-    let mut is_seen = FxHashSet::from_iter([from]);
-    let mut pending = vec![from];
-    while let Some(step) = pending.pop() {
-        if step == to {
-            return true;
-        }
-        pending.extend(ways.neighbors(step).filter(|&next| next != first && is_seen.insert(next)));
-    }
-    false
+    reach([from], |step| ways.neighbors(step).filter(|&next| next != first)).contains(&to)
 }
 
-/// Returns the steps of the innermost loop that has all of these in it.
+/// Returns the steps of the innermost loop that contains all of `looped`.
 fn innermost_loop(ways: &DiGraphMap<usize, ()>, looped: &[usize]) -> Option<FxHashSet<usize>> {
     let mut innermost: Option<FxHashSet<usize>> = None;
     loop {
         let inside: DiGraphMap<usize, ()> = match &innermost {
             None => ways.clone(),
             Some(body) => {
-                // Without the steps at which it is entered, what still goes around is a loop in it.
+                // Cycles that remain without the steps at which it is entered are loops in it.
                 let mut rest = body.clone();
                 rest.retain(|&step| {
                     step != 0 && ways.neighbors_directed(step, petgraph::Incoming).all(|from| body.contains(&from))

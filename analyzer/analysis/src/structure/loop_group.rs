@@ -9,19 +9,12 @@ use crate::structure::iterations::found_loop::FoundLoop;
 use crate::structure::iterations::window::CallInterval;
 use lbprof_thresholds::loops::MIN_ITERATIONS_OF_FINER_LOOP;
 
-/// Ranks that have the same loops.
 pub(super) struct LoopGroup<'a> {
-    /// The calls of the rank that stands for the others.
     pub(super) calls: RankCalls<'a>,
-    /// Their numbers.
     pub(super) ranks: Vec<u32>,
-    /// Definitions that the calls refer to, as far as those searched do.
     pub(super) definitions: RankDefinitions,
-    /// The number of iterations of the main loop.
     pub(super) iterations: u32,
-    /// Reliability of the ends.
     pub(super) ends: IterationEnds,
-    /// Uncertainty of the number of iterations.
     pub(super) count: IterationCount,
     /// True if no other code of the program makes the calls that come once in each.
     pub(super) is_unique: bool,
@@ -29,27 +22,24 @@ pub(super) struct LoopGroup<'a> {
     pub(super) is_in_main: bool,
     /// Iterations of the loop detected in the calls, if the user named what ends an iteration.
     pub(super) detected: Option<u32>,
-    /// The rank that stands for the others.
     pub(super) chosen: UnassignedRank<'a>,
     /// The loops, each after the one around it.
     pub(super) found: Vec<FoundLoop>,
-    /// Index of the main loop.
     pub(super) main: usize,
     /// By loop, whether the code has another one around it whose iterations no call shows.
     pub(super) has_silent_loop_around: Vec<bool>,
-    /// Kinds of calls that the main one makes in some iterations alone.
+    /// Kinds of calls that the main loop makes in some iterations only.
     pub(super) occasional: Vec<u32>,
 }
 
 impl<'a> LoopGroup<'a> {
-    /// A group of `chosen` alone, whose iterations are not counted yet; `None` where no loop is the main one.
+    /// Creates a group of `chosen` alone, whose iterations are not counted yet, or returns `None` if there is no main loop.
     pub(super) fn new(calls: RankCalls<'a>, chosen: UnassignedRank<'a>, found: Vec<FoundLoop>) -> Option<Self> {
         let main = found.iter().position(|one| one.main)?;
-        let definitions = RankDefinitions::default();
         Some(LoopGroup {
             calls,
             ranks: Vec::new(),
-            definitions,
+            definitions: RankDefinitions::default(),
             iterations: 0,
             ends: IterationEnds::Found,
             count: IterationCount::default(),
@@ -64,7 +54,7 @@ impl<'a> LoopGroup<'a> {
         })
     }
 
-    /// Counts the iterations of the main loop, and again where the calls of all ranks say more of what ends one than those of its own.
+    /// Counts the iterations of the main loop, and again if the calls of all ranks show their end better.
     pub(super) fn settle(&mut self, evidence: CallEvidence, window: &[CallInterval]) {
         self.count_iterations(evidence, window);
         let calls = self.calls;
@@ -108,35 +98,31 @@ impl<'a> LoopGroup<'a> {
         self.calls.iterations(self.main(), self.ends, window)
     }
 
-    /// Returns how often the rank makes that of the main loop's own calls which it makes most often, of those that come in more than its iterations, but not
-    /// in half as many again; 0 where there is none. Some iterations may lack the call that ends the others.
+    /// Returns the largest number of calls of one kind, among the main loop's own kinds with more calls than it has iterations, but not half as
+    /// many again; 0 if there is none. Some iterations may lack the call that ends the others.
     fn most_frequent_calls(&self, evidence: CallEvidence) -> u64 {
-        let own = self
-            .main()
-            .tokens
-            .iter()
-            .filter(|token| {
-                !(self.found.iter().filter(|one| one.parent == Some(self.main)))
-                    .any(|one| one.tokens.binary_search(token).is_ok())
-            })
-            .filter(|&&token| evidence.is_unique(token) && !evidence.survey.is_partial_completion(token));
+        let inner: Vec<&FoundLoop> = self.found.iter().filter(|one| one.parent == Some(self.main)).collect();
+        let own = self.main().tokens.iter().filter(|token| {
+            evidence.is_unique(**token)
+                && !evidence.survey.is_partial_completion(**token)
+                && !inner.iter().any(|one| one.tokens.binary_search(token).is_ok())
+        });
         own.map(|&token| self.calls.rank.count(token))
             .filter(|&count| is_more_frequent(count, self.iterations) && 2 * count < 3 * u64::from(self.iterations))
             .max()
             .unwrap_or(0)
     }
 
-    /// The main loop.
     pub(super) fn main(&self) -> &FoundLoop {
         &self.found[self.main]
     }
 
-    /// Returns whether a rank ends iterations as these do, as often.
+    /// Returns whether a rank ends iterations with the same calls, equally often.
     pub(super) fn has_same_end(&self, one: UnassignedRank) -> bool {
         has_loop(one, self.chosen, &self.main().anchor)
     }
 
-    /// Returns whether ranks of `other` end as many iterations in the same way, and all that they do in one these do, too.
+    /// Returns whether ranks of `other` end as many iterations in the same way, and make no other calls in them.
     pub(super) fn is_superset_of(&self, other: &LoopGroup) -> bool {
         let (own, others) = (self.main(), other.main());
         own.anchor == others.anchor
@@ -144,15 +130,15 @@ impl<'a> LoopGroup<'a> {
             && others.tokens.iter().all(|token| own.tokens.binary_search(token).is_ok())
     }
 
-    /// Returns whether its iterations are several in each one of `other`, which ends with a call that comes in some of them.
+    /// Returns whether each iteration of `other` has several of its iterations, and ends with a call that comes in some of them.
     pub(super) fn is_finer_than(&self, other: &LoopGroup) -> bool {
         let (own, others) = (self.main(), other.main());
         let has_end = others.anchor.tokens.iter().all(|token| own.tokens.binary_search(token).is_ok());
         has_end && own.anchor != others.anchor && self.iterations >= MIN_ITERATIONS_OF_FINER_LOOP * other.iterations
     }
 
-    /// Its loops on a rank with calls in this window, that ends iterations as these ranks do but makes other calls in them: what it
-    /// alone calls between the ends of iterations belongs to them.
+    /// Returns its loops on another rank, with the calls in `window`, that ends iterations in the same way but makes other calls in them: the
+    /// calls that only this rank makes between the ends of iterations belong to the iterations.
     pub(super) fn adopt(
         &self,
         calls: RankCalls<'a>,

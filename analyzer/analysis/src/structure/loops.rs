@@ -31,10 +31,10 @@ use crate::structure::survey::{CallSurvey, CallToken, RankSurvey};
 use crate::structure::symbols::{CodePlace, ResolvedNames};
 use lbprof_thresholds::regions::MIN_INNER_LOOP_TIME;
 
-/// Most groups of ranks whose calls are searched. Ranks beyond them have no loop.
+/// Maximum number of groups of ranks whose calls are searched. Ranks beyond them have no loop.
 const MOST_GROUPS: usize = 16;
 
-/// The loops of all ranks of `run`, outer ones before those in them.
+/// Finds the loops of all ranks of `run`, outer ones before the loops in them.
 pub fn find(
     run: &RecordedRun,
     survey: &CallSurvey,
@@ -49,18 +49,44 @@ pub fn find(
     let mut groups =
         groups(named.as_ref(), evidence, |rank| RankCalls { run, survey, tokens, rank, activations: &activations });
     agree(&mut groups);
-    // The teams by the numbers of their names, each with one group of it.
-    let mut teams: Vec<LockstepTeam> = Vec::new();
-    let mut team_of: Vec<usize> = Vec::new();
     for group in &mut groups {
         group.ranks.sort_unstable();
+    }
+    let (teams, team_of) = form_teams(&groups, named.is_some());
+    let mut loops: Vec<Loop> = Vec::new();
+    for (group, name) in groups.iter().zip(team_of) {
+        let first = loops.len();
+        let others = if named.is_none() { teams[name].others_count(&teams) } else { None };
+        // A team has the number of the first one that takes tasks from the same code.
+        let mut before = (0..name).filter(|_| named.is_none());
+        let number = before.find(|&before| teams[before].is_of_one_pool_with(&teams[name])).unwrap_or(name);
+        for (at, found) in group.found.iter().enumerate() {
+            let mut one = to_loop(found, group, survey, places);
+            one.has_silent_loop_around = group.has_silent_loop_around.get(at) == Some(&true);
+            one.parent = one.parent.map(|parent| parent + first);
+            one.others = others.filter(|_| one.main);
+            if one.main && number > 0 {
+                one.name = format!("loop {}", number + 1);
+            }
+            loops.push(one);
+        }
+    }
+    loops.truncate(MOST_LOOPS);
+    loops
+}
+
+/// Returns the teams of groups in lockstep, and the team of each group, as an index. If the user named the end of iterations, groups with the
+/// same number of iterations are a team.
+fn form_teams<'g, 'a>(groups: &'g [LoopGroup<'a>], is_named: bool) -> (Vec<LockstepTeam<'g, 'a>>, Vec<usize>) {
+    let mut teams: Vec<LockstepTeam> = Vec::new();
+    let mut team_of: Vec<usize> = Vec::new();
+    for group in groups {
         let mut team = LockstepTeam::from_group(group);
-        // Teams that meet with this one meet with each other.
-        let same = (0..teams.len()).filter(|&at| match named {
-            // Where the user says what ends an iteration, as many of them are the same ones.
-            Some(_) => teams[at].iterations == team.iterations,
-            None => teams[at].is_in_lockstep_with(&team),
+        let same = (0..teams.len()).filter(|&at| match is_named {
+            true => teams[at].iterations == team.iterations,
+            false => teams[at].is_in_lockstep_with(&team),
         });
+        // Teams that meet with this one meet with each other.
         let same: Vec<usize> = same.collect();
         let name = same.first().copied().unwrap_or(teams.len());
         for &at in same.iter().skip(1).rev() {
@@ -75,34 +101,11 @@ pub fn find(
         }
         team_of.push(name);
     }
-    let others: Vec<Option<u32>> = match named {
-        Some(_) => vec![None; teams.len()],
-        None => teams.iter().map(|team| team.others_count(&teams)).collect(),
-    };
-    // A team has the number of the first one that takes tasks from the same code.
-    let same_pool =
-        |at: usize| (0..at).find(|&before| named.is_none() && teams[before].is_of_one_pool_with(&teams[at]));
-    let numbers: Vec<usize> = (0..teams.len()).map(|at| same_pool(at).unwrap_or(at)).collect();
-    let mut loops: Vec<Loop> = Vec::new();
-    for (group, name) in groups.iter().zip(team_of) {
-        let first = loops.len();
-        for (at, found) in group.found.iter().enumerate() {
-            let mut one = to_loop(found, group, survey, places);
-            one.has_silent_loop_around = group.has_silent_loop_around.get(at) == Some(&true);
-            one.parent = one.parent.map(|parent| parent + first);
-            one.others = others[name].filter(|_| one.main);
-            if one.main && numbers[name] > 0 {
-                one.name = format!("loop {}", numbers[name] + 1);
-            }
-            loops.push(one);
-        }
-    }
-    loops.truncate(MOST_LOOPS);
-    loops
+    (teams, team_of)
 }
 
-/// Lets groups that end their iterations with the same call, and make it equally often, end one with each of these calls: what one group
-/// does before the first may be no whole iteration on another.
+/// Lets groups that end their iterations with the same call, and make it equally often, end one with each of these calls: the calls of one
+/// group before the first may be no whole iteration on another.
 fn agree(groups: &mut [LoopGroup]) {
     for at in 1..groups.len() {
         let (known, rest) = groups.split_at_mut(at);
@@ -117,7 +120,6 @@ fn agree(groups: &mut [LoopGroup]) {
     }
 }
 
-/// The groups of ranks that have loops, the largest first.
 fn groups<'a>(
     named: Option<&NamedLoop>,
     evidence: CallEvidence<'a>,
@@ -136,8 +138,8 @@ fn groups<'a>(
             }
             own.settle(evidence, &window);
         }
-        // Ranks that meet at the end of an iteration have the same iterations, whatever else might end one on a rank. But that may be
-        // the end of some of its iterations alone, in which the others have something to do.
+        // Ranks that meet at the end of an iteration have the same iterations, whatever else might end one on a rank. But it may be the
+        // end of only some of its iterations, in which the others have something to do.
         let own = match groups.iter().find(|group| group.has_same_end(chosen)) {
             Some(known) if !(own.as_ref().is_some_and(|own| own.is_finer_than(known))) => own
                 .filter(|own| own.main().anchor == known.main().anchor)
@@ -170,15 +172,17 @@ fn groups<'a>(
     groups
 }
 
-/// A loop as the structure has it; its parent is an index among the loops of the group.
+/// Makes a loop of the structure; its parent is an index among the loops of the group.
 fn to_loop(one: &FoundLoop, group: &LoopGroup, survey: &CallSurvey, places: &[CodePlace]) -> Loop {
     let main = group.main();
-    let anchor: Vec<(Option<u32>, u16)> = one
-        .anchor
-        .tokens
-        .iter()
-        .filter_map(|&token| survey.tokens.get(token as usize).map(|token| (token.site, token.operation)))
-        .collect();
+    let anchor = one.anchor.tokens.iter().filter_map(|&token| survey.tokens.get(token as usize));
+    let anchor: Vec<(Option<u32>, u16)> = anchor.map(|token| (token.site, token.operation)).collect();
+    let mut classes = classes(one, survey);
+    for &token in group.occasional.iter().filter(|_| one.main) {
+        if let Some(class) = classes.get_mut(token as usize) {
+            *class = TokenClass::Occasional;
+        }
+    }
     let share_of_main = if main.time > 0 { one.time as f64 / main.time as f64 } else { 0.0 };
     let place = anchor.first().and_then(|(site, _)| places.get((*site)? as usize)).map(label);
     Loop {
@@ -205,16 +209,6 @@ fn to_loop(one: &FoundLoop, group: &LoopGroup, survey: &CallSurvey, places: &[Co
         for_each_main: one.iterations as f64 / main.iterations.max(1) as f64,
         share_of_main,
         named: false,
-        classes: if one.main { with_occasional(classes(one, survey), &group.occasional) } else { classes(one, survey) },
+        classes,
     }
-}
-
-/// Returns the classes of calls for a loop that also makes the `occasional` ones, in some iterations.
-fn with_occasional(mut classes: Vec<TokenClass>, occasional: &[u32]) -> Vec<TokenClass> {
-    for &token in occasional {
-        if let Some(class) = classes.get_mut(token as usize) {
-            *class = TokenClass::Occasional;
-        }
-    }
-    classes
 }

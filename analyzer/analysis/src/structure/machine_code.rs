@@ -1,6 +1,6 @@
 //! The machine code of functions, from the file that a program was loaded from.
 //!
-//! A function is what the file's table for exceptions (`.eh_frame`) takes for one: it is there in stripped files, too.
+//! Functions are taken from the file's table for exceptions (`.eh_frame`), which stripped files have, too.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -10,13 +10,12 @@ use addr2line::gimli::{BaseAddresses, EhFrame, EhFrameHdr, LittleEndian, UnwindS
 use object::read::ReadCache;
 use object::{Architecture, Object, ObjectSection};
 
-/// Most bytes of a function that is decoded.
+/// Maximum size of a function that is decoded.
 const MAX_FUNCTION_BYTES: u64 = 1 << 20;
 
-/// Most bytes of a table of functions that is read.
+/// Maximum size of a table of functions that is read.
 const MAX_TABLE_BYTES: u64 = 256 << 20;
 
-/// A file with x86-64 code.
 pub(super) struct MachineCode {
     file: File,
     /// Addresses of `.eh_frame_hdr` and `.eh_frame`.
@@ -26,17 +25,10 @@ pub(super) struct MachineCode {
     sections: Vec<CodeSection>,
 }
 
-/// A section that is loaded from the file.
 struct CodeSection {
     begin: u64,
     size: u64,
     offset: u64,
-}
-
-/// The code of a function.
-pub(super) struct FunctionCode {
-    pub(super) begin: u64,
-    pub(super) bytes: Vec<u8>,
 }
 
 impl MachineCode {
@@ -60,8 +52,8 @@ impl MachineCode {
         Some(MachineCode { file: File::open(path).ok()?, bases, header, frames, sections })
     }
 
-    /// Returns the function around an address, or `None` if it is not known or too large.
-    pub(super) fn function(&self, address: u64) -> Option<FunctionCode> {
+    /// Returns the start and the bytes of the function around an address, or `None` if it is not known or too large.
+    pub(super) fn function(&self, address: u64) -> Option<(u64, Vec<u8>)> {
         let header = EhFrameHdr::new(&self.header, LittleEndian).parse(&self.bases, 8).ok()?;
         let frames = EhFrame::new(&self.frames, LittleEndian);
         let entry = header.table()?.fde_for_address(&frames, &self.bases, address, EhFrame::cie_from_offset).ok()?;
@@ -71,7 +63,7 @@ impl MachineCode {
         })?;
         let mut bytes = vec![0; size as usize];
         self.file.read_exact_at(&mut bytes, section.offset.checked_add(begin - section.begin)?).ok()?;
-        Some(FunctionCode { begin, bytes })
+        Some((begin, bytes))
     }
 }
 

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! A call belongs to the loop of its token, and so does the computation before it. The computation before the loop's first call is outside, as
-//! is code of a function around the loop's: it runs before the loop is entered. Markers take precedence: with marked iterations no loop is
+//! is code of a function around the loop: it runs before the loop is entered. Markers take precedence: with marked iterations no loop is
 //! searched, and with marked phases no code is named by its call sites.
 
 mod activations;
@@ -26,6 +26,7 @@ mod distribution;
 mod duplicate_calls;
 pub mod frames;
 mod function_symbols;
+pub(crate) mod interning;
 pub mod iterations;
 mod lockstep;
 mod loop_body;
@@ -49,9 +50,7 @@ use bincode::{Decode, Encode};
 use rustc_hash::FxHashSet;
 use std::collections::HashMap;
 
-use crate::model::CodeName;
-use crate::model::loops::Loop;
-use crate::model::loops::NoLoopReason;
+use crate::model::loops::{Loop, NoLoopReason};
 
 pub use options::StructureOptions;
 pub use placer::{CallPlacer, FoundRegion, PlacedCall};
@@ -60,27 +59,27 @@ use crate::read::open::RecordedRun;
 use crate::structure::survey::{CallSurvey, CallToken};
 use crate::structure::symbols::ResolvedNames;
 use segments::CodeSegments;
-pub use segments::{CodePath, OTHER};
+pub use segments::{CodePart, CodePath, OTHER};
 
 /// Loops and regions of a run, for all its ranks.
 #[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct RunStructure {
     /// The loops, outer ones before those in them.
     pub loops: Vec<Loop>,
-    /// Why there is no loop.
+    /// The reason why there is no loop.
     pub without: NoLoopReason,
     /// The main loop of each rank that has one, as an index in `loops`.
     main_of: HashMap<u32, usize>,
     segments: Option<CodeSegments>,
-    /// Of each loop the call of the innermost function around all its calls; `None` where there is none, or it is not known.
+    /// For each loop, the call of the innermost function around all its calls, or `None` if there is none or it is unknown.
     loop_calls: Vec<Option<u32>>,
-    /// Of each loop the code between two of its calls, ascending.
+    /// For each loop, the code between two of its calls, ascending.
     loop_code: Vec<Vec<u32>>,
     tokens: HashMap<CallToken, u32>,
 }
 
 impl RunStructure {
-    /// Finds loops and regions in `run`, of whose call sites `names` are known.
+    /// Finds loops and regions in `run`. `names` are the names of its call sites.
     pub fn find(
         run: &RecordedRun,
         survey: &CallSurvey,
@@ -96,11 +95,10 @@ impl RunStructure {
                 true if wanted.loop_at.is_some() => NoLoopReason::NoSuchCallSite,
                 true => NoLoopReason::NoneFound,
             };
-            for one in structure.loops.iter_mut() {
+            for (at, one) in structure.loops.iter_mut().enumerate() {
                 one.named = wanted.loop_at.is_some();
-            }
-            for (at, one) in structure.loops.iter().enumerate().filter(|(_, one)| one.main) {
-                structure.main_of.extend(one.ranks.iter().map(|&rank| (rank, at)));
+                let ranks = one.ranks.iter().filter(|_| one.main);
+                structure.main_of.extend(ranks.map(|&rank| (rank, at)));
             }
         }
         if wanted.detect && !survey.marked_phases && !survey.profiles && !survey.summaries {
@@ -115,13 +113,13 @@ impl RunStructure {
         structure
     }
 
-    /// The main loop of a rank.
+    /// Returns the main loop of a rank.
     pub fn main_loop(&self, rank: u32) -> Option<usize> {
         self.main_of.get(&rank).copied()
     }
 
-    /// Returns the innermost of a loop and those around it that goes through code between calls, or `None` if none of them does. The code before
-    /// an inner loop's first call is not the inner loop's, unless it also comes between two of its calls.
+    /// Returns the innermost loop, out of a loop and the loops around it, that contains some code between calls, or `None` if none of them does. The
+    /// code before an inner loop's first call is not part of the inner loop, unless it also comes between two of its calls.
     fn loop_around(&self, in_loop: usize, segment: u32) -> Option<usize> {
         let Some(segments) = &self.segments else { return Some(in_loop) };
         std::iter::successors(Some(in_loop), |at| self.loops.get(*at)?.parent.filter(|parent| parent < at)).find(|at| {
@@ -135,31 +133,22 @@ impl RunStructure {
         segment == 0 || self.loop_code.get(in_loop).is_none_or(|code| code.binary_search(&segment).is_ok())
     }
 
-    /// The names of a loop and of those around it, from the main loop on, each with whether it is iterated.
+    /// Returns the names of a loop and the loops around it, from the main loop on, each with whether it is iterated.
     pub fn loop_path(&self, at: usize) -> Vec<(&str, bool)> {
-        let mut path = Vec::new();
-        let mut next = Some(at);
-        while let Some(one) = next.and_then(|at| self.loops.get(at)) {
-            path.push((one.name.as_str(), one.main));
-            next = one.parent.filter(|&parent| !one.main && parent < self.loops.len());
-        }
+        let around = std::iter::successors(self.loops.get(at), |one| self.loops.get(one.parent.filter(|_| !one.main)?));
+        let mut path: Vec<(&str, bool)> = around.map(|one| (one.name.as_str(), one.main)).collect();
         path.reverse();
         path
     }
 
-    /// Code between calls with the functions around it, as far as they lie in this loop.
+    /// Returns code between calls with the functions around it, as far as they lie in this loop.
     pub fn code_path(&self, in_loop: Option<usize>, segment: u32) -> CodePath {
         let call = in_loop.and_then(|at| self.loop_calls.get(at).copied().flatten());
         let found = self.segments.as_ref().and_then(|segments| segments.path(segment, call));
-        found.unwrap_or_else(|| CodePath {
-            names: vec![OTHER.to_owned()],
-            codes: vec![CodeName::of_loop(OTHER)],
-            ..CodePath::default()
-        })
+        found.unwrap_or_else(|| CodePath { parts: vec![CodePart::other()], ..CodePath::default() })
     }
 }
 
-/// Returns the places of the calls of a loop.
 fn places_of(one: &Loop, survey: &CallSurvey, segments: &CodeSegments) -> FxHashSet<u32> {
     let tokens = (0..).zip(&survey.tokens).filter(|(at, _)| one.can_contain(*at));
     tokens.map(|(_, token)| segments.place(token.site)).collect()

@@ -7,16 +7,15 @@ use crate::structure::iterations::window::CallInterval;
 use crate::structure::survey::CallSurvey;
 use crate::structure::symbols::CodePlace;
 
-/// The end of an iteration as named by the user.
 pub(super) struct NamedLoop {
     /// The kinds of calls, by the survey's index.
     tokens: Vec<u32>,
-    /// Every `every`-th of them ends one.
+    /// Number of these calls per iteration.
     every: NonZeroU32,
 }
 
 impl NamedLoop {
-    /// The calls at those call sites whose label holds `text`; a number after a slash at its end says which of them end an iteration.
+    /// Finds the calls at call sites with `text` in their labels. A number after a slash at its end is the number of these calls per iteration.
     pub fn new(text: &str, survey: &CallSurvey, places: &[CodePlace]) -> NamedLoop {
         let (label, every) = parts(text);
         let tokens = (0..)
@@ -30,7 +29,7 @@ impl NamedLoop {
         NamedLoop { tokens, every }
     }
 
-    /// The loop in these calls: all kinds of calls between the first end and the last belong to it.
+    /// Returns the loop in these calls: all kinds of calls between the first end and the last belong to it.
     pub fn find_in(&self, calls: &[CallInterval]) -> Option<FoundLoop> {
         let mut ends = (0..calls.len()).filter(|&at| self.tokens.contains(&calls[at].token));
         let (first, last) = (ends.next()?, ends.next_back()?);
@@ -55,7 +54,7 @@ impl NamedLoop {
     }
 }
 
-/// A part of a label, and how often that call comes in an iteration.
+/// Splits the user's text into a part of a label and the number of these calls per iteration.
 pub fn parts(text: &str) -> (&str, NonZeroU32) {
     let numbered = text.rsplit_once('/').and_then(|(label, number)| Some((label, number.parse().ok()?)));
     numbered.filter(|(label, _)| !label.is_empty()).unwrap_or((text, NonZeroU32::MIN))

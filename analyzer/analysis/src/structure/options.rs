@@ -3,10 +3,10 @@
 /// The structure to find, and the user's hints.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StructureOptions {
-    /// True if to look for loops and regions at all.
+    /// True to look for loops and regions at all.
     pub detect: bool,
-    /// The call that ends an iteration: a part of the label of its call site, as `solve (cg.c:120)`; with `/3` after it where every third
-    /// of these calls does.
+    /// The call that ends an iteration: a part of the label of its call site, as `solve (cg.c:120)`, with `/3` after it if every third of
+    /// these calls does.
     pub loop_at: Option<String>,
 }
 

@@ -1,18 +1,17 @@
-//! Loops and regions held against a rank's calls, one by one, as they are folded.
+//! Places a rank's calls in loops and regions, one by one, as they are folded.
 
 use lbprof_collector::Record;
 use lbprof_collector::record::NONE;
 
 use super::RunStructure;
-use crate::model::loops::IterationEnds;
-use crate::model::loops::Loop;
+use crate::model::loops::{IterationEnds, Loop};
 use crate::model::sites::CallSiteTable;
 use crate::read::definitions::RankDefinitions;
 use crate::structure::call_kinds::CallKinds;
 use crate::structure::iterations::split::{CallSplitter, IterationInterval};
 use crate::structure::survey::CallToken;
 
-/// Set in the numbers of found regions. Those of markers are small, for a recorder counts them.
+/// Set in the numbers of found regions. Marked regions have small numbers, because a recorder counts them.
 const FOUND: u32 = 1 << 31;
 
 /// Set in the number of a found region that is code between calls.
@@ -21,16 +20,16 @@ const SEGMENT: u32 = 1 << 30;
 /// Set in the number of a found region that lies in a marked one.
 const IN_MARKED: u32 = 1 << 29;
 
-/// Set in the number of a marked region where it lies in a found loop.
+/// Set in the number of a marked region in a found loop.
 const IN_LOOP: u32 = 1 << 28;
 
-/// Bits of the number of a segment; above them stands the loop or marked region, from 1.
+/// Bits of the number of a segment. Above them is the loop or marked region, counted from 1.
 const SEGMENT_BITS: u32 = 16;
 
-/// Largest loop or marked region that a number can hold.
+/// Maximum number of a loop or marked region.
 const MOST_AROUND: u32 = (1 << 12) - 2;
 
-/// Most loops.
+/// Maximum number of loops.
 pub const MOST_LOOPS: usize = 1 << 8;
 
 /// A region of a rank that is not simply a marked one.
@@ -40,7 +39,7 @@ pub enum FoundRegion {
     Found {
         /// The innermost loop.
         in_loop: Option<usize>,
-        /// The code between calls; `None`: the loop itself, outside of such code.
+        /// The code between calls, or `None` for the loop itself, outside of such code.
         segment: Option<u32>,
     },
     /// Code between calls within a marked region.
@@ -53,7 +52,6 @@ fn segment_part(segment: u32) -> u32 {
     SEGMENT | segment & ((1 << SEGMENT_BITS) - 1)
 }
 
-/// Returns whether the loop at `at` is the loop at `outer`, or lies in it.
 fn is_within(loops: &[Loop], mut at: usize, outer: Option<usize>) -> bool {
     while Some(at) != outer {
         match loops.get(at).and_then(|one| one.parent) {
@@ -69,7 +67,7 @@ impl FoundRegion {
         FoundRegion::Found { in_loop, segment }.number()
     }
 
-    /// Its number among a rank's regions.
+    /// Returns its number among a rank's regions.
     pub fn number(self) -> u32 {
         match self {
             FoundRegion::Found { in_loop, segment } => {
@@ -83,7 +81,7 @@ impl FoundRegion {
         }
     }
 
-    /// The code between calls that it is.
+    /// Returns the code between calls, if it is such code.
     pub fn segment(self) -> Option<u32> {
         match self {
             FoundRegion::Found { segment, .. } => segment,
@@ -92,7 +90,7 @@ impl FoundRegion {
         }
     }
 
-    /// The region of a number; `None` where it is that of a marked region.
+    /// Returns the region with a number, or `None` for a marked region.
     pub fn of_number(number: u32) -> Option<FoundRegion> {
         let around = ((number >> SEGMENT_BITS) & (MOST_AROUND + 1)).checked_sub(1);
         let segment = (number & SEGMENT != 0).then_some(number & ((1 << SEGMENT_BITS) - 1));
@@ -109,22 +107,21 @@ impl FoundRegion {
 /// The place of a call in the structure, with the computation before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlacedCall {
-    /// The number of the found region; `None` where the regions are the marked ones.
+    /// The number of the found region, or `None` if regions are marked.
     region: Option<u32>,
-    /// True if the call is one of the main loop's.
+    /// True if the call belongs to the main loop.
     in_loop: bool,
-    /// The interval between the ends of iterations; [`NONE`] where the rank has no loop.
+    /// The interval between the ends of iterations, or [`NONE`] if the rank has no loop.
     interval: u32,
 }
 
 impl PlacedCall {
-    /// Region and iteration of time that markers have put into `marked` (0: into none) and its iteration; `None`: that is
-    /// where it stays.
+    /// Returns the region and iteration of time that markers have put into `marked` (or 0) and its `iteration`, or `None` if it stays there.
     #[inline(always)]
     pub fn within(self, marked: u32, iteration: u32) -> Option<(u32, u32)> {
         match self.region {
             Some(found) if marked == 0 => Some((found, self.interval)),
-            // Of code in a phase that the user marked the phase is the region; an iteration is none.
+            // In a marked iteration code has regions of its own; a marked phase is the region of its code.
             Some(found) if iteration != NONE => {
                 let segment = found & ((1 << SEGMENT_BITS) - 1);
                 Some((FoundRegion::InMarked(marked, segment).number(), iteration))
@@ -137,20 +134,19 @@ impl PlacedCall {
     }
 }
 
-/// The place of a kind of calls in the structure.
 #[derive(Clone, Copy)]
 struct KindPlacement {
     token: u32,
     place: u32,
     in_loop: Option<u8>,
-    /// The loop within the main one, by its place among the rank's loops, of whose iterations it may be the end.
+    /// The inner loop whose iterations it may end, by its place among the rank's loops.
     ends: Option<usize>,
-    /// A poll: it lies in the loop that the calls before it lie in.
+    /// True for a poll, which belongs to the loop of the calls before it.
     is_poll: bool,
-    /// The kind that such a call followed the last time, in which loop, and the region that this gave.
+    /// The kind and loop of the call before it the last time, and the resulting region.
     after: (u32, Option<u8>),
     region: u32,
-    /// The region of the computation before it then: another one where code of a function around the loop's comes before the loop.
+    /// The region of the computation before it, which differs if code of a function around the loop comes before the loop.
     before: u32,
 }
 
@@ -158,13 +154,11 @@ struct KindPlacement {
 pub struct CallPlacer<'a> {
     structure: &'a RunStructure,
     sites: &'a CallSiteTable,
-    /// Its main loop's index.
     main: Option<usize>,
     /// The rank's loops that are regions, inner ones first.
     loops: Vec<(usize, &'a Loop)>,
     kinds: CallKinds,
     of_kind: Vec<KindPlacement>,
-    /// Ends of iterations of each of `loops` that lie within the main one.
     ended: Vec<u64>,
     /// The innermost loop of the last call.
     in_loop: Option<u8>,
@@ -172,7 +166,7 @@ pub struct CallPlacer<'a> {
 }
 
 impl<'a> CallPlacer<'a> {
-    /// The placer of `rank`; `None` where nothing was found that would place anything.
+    /// Creates a placer for `rank`, or returns `None` if it has neither a main loop nor found regions.
     pub fn new(structure: &'a RunStructure, sites: &'a CallSiteTable, rank: u32) -> Option<CallPlacer<'a>> {
         let main_at = structure.main_loop(rank);
         let main = main_at.and_then(|at| structure.loops.get(at));
@@ -195,14 +189,14 @@ impl<'a> CallPlacer<'a> {
         })
     }
 
-    /// Places the next call, whose call site is an id of `definitions`, with the computation before it; where the loop is
-    /// entered, that computation alone as the second: it may be anything, and lies outside.
+    /// Places the next call, whose call site is an id of `definitions`, with the computation before it. The second place is for this computation alone, if
+    /// it differs: when the loop is entered, the computation may be anything, and lies outside.
     #[inline(always)]
     pub fn place(&mut self, record: &Record, definitions: &RankDefinitions) -> (PlacedCall, Option<PlacedCall>) {
         let from = self.kinds.last();
         let kind = self.kinds.intern(record);
         if kind as usize >= self.of_kind.len() {
-            self.learn(definitions);
+            self.learn(kind, definitions);
         }
         let KindPlacement { token, in_loop, is_poll, ends, after, region, before, .. } = self.of_kind[kind as usize];
         if let Some(at) = ends {
@@ -233,11 +227,9 @@ impl<'a> CallPlacer<'a> {
         (placed, before.map(|before| PlacedCall { region: Some(before), ..placed }))
     }
 
-    /// Takes in what the newest kind of calls is.
     #[cold]
-    fn learn(&mut self, definitions: &RankDefinitions) {
-        let Some(kind) = self.kinds.get(self.of_kind.len() as u32) else { return };
-        let known = CallToken::from_kind(kind, self.sites, definitions);
+    fn learn(&mut self, kind: u32, definitions: &RankDefinitions) {
+        let known = CallToken::from_kind(self.kinds.get(kind), self.sites, definitions);
         let token = self.structure.tokens.get(&known).copied().unwrap_or(NONE);
         let in_loop = self.loops.iter().find(|(_, one)| one.has(token)).map(|&(at, _)| at as u8);
         let place = self.structure.segments.as_ref().map_or(0, |segments| segments.place(known.site));
@@ -255,8 +247,7 @@ impl<'a> CallPlacer<'a> {
         });
     }
 
-    /// Counts an end of an iteration of an inner loop, which comes after a call of the kind `from`; of an uninterrupted run of them the
-    /// first.
+    /// Counts an end of an iteration of an inner loop, after a call of the kind `from`. In an uninterrupted run of ends, only the first counts.
     fn end_of(&mut self, at: usize, from: u32) {
         let ended_before = self.of_kind.get(from as usize).is_some_and(|from| from.ends == Some(at));
         let runs = self.loops.get(at).is_some_and(|(_, one)| one.anchors.run);
@@ -265,13 +256,13 @@ impl<'a> CallPlacer<'a> {
         }
     }
 
-    /// The iterations of loops within the main one, by the loops' numbers.
+    /// Returns the number of iterations of each inner loop, by the loop's number.
     pub fn inner_iterations(&self) -> Vec<(usize, u64)> {
         let counted = self.loops.iter().zip(&self.ended).map(|(&(at, _), &count)| (at, count));
         counted.filter(|&(at, _)| Some(at) != self.main).collect()
     }
 
-    /// The region from a call of one kind to one of another, and that of the computation between them.
+    /// Returns the region from a call of one kind to a call of another, and the region of the computation between them.
     #[cold]
     fn between(&mut self, from: u32, kind: u32, in_loop: Option<u8>) -> (u32, u32) {
         let place = self.of_kind.get(from as usize).map_or(0, |from| from.place);
@@ -298,14 +289,14 @@ impl<'a> CallPlacer<'a> {
         (to.region, to.before)
     }
 
-    /// The rank's main loop, the intervals of its calls and what is known of their ends, where it has one.
+    /// Returns the rank's main loop, the intervals of its calls and the reliability of their ends, if it has one.
     pub fn finish(self) -> Option<(usize, Vec<IterationInterval>, IterationEnds)> {
         let main = self.main?;
         Some((main, self.splitter?.finish(), self.structure.loops.get(main)?.ends))
     }
 }
 
-/// The number of the same code between calls where it lies in no loop.
+/// Returns the number of the same code between calls outside of any loop.
 fn outside_of_loops(region: u32) -> u32 {
     let segment = FoundRegion::of_number(region).and_then(FoundRegion::segment);
     FoundRegion::Found { in_loop: None, segment }.number()

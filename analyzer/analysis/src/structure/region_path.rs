@@ -1,4 +1,4 @@
-//! The path of a rank's region, marked or found: what makes regions of several ranks the same.
+//! The path of a rank's region, marked or found. Regions of several ranks with one path are the same.
 
 use lbprof_collector::definition::RegionKind;
 
@@ -6,25 +6,25 @@ use crate::model::{CodeName, Region};
 use crate::read::definitions::RankDefinitions;
 use crate::structure::{CodePath, FoundRegion, RunStructure};
 
-/// A region that was found, by itself.
+/// Makes a region that was found, without its parent.
 fn found(name: &str, code: CodeName) -> Region {
     Region { found: true, code: Some(code), ..Region::marked(name) }
 }
 
-/// Code between calls and the functions around it.
 fn code_regions(code: CodePath) -> impl Iterator<Item = Region> {
-    let last = code.names.len().saturating_sub(1);
-    code.names.into_iter().zip(code.codes).enumerate().map(move |(at, (name, own))| Region {
+    let last = code.parts.len().saturating_sub(1);
+    code.parts.into_iter().enumerate().map(move |(at, part)| Region {
         is_code: true,
-        is_function: at < code.n_functions,
-        call: code.calls.get(at).copied().flatten(),
+        is_function: part.is_function,
+        call: part.call,
         ends: code.ends.clone().filter(|_| at == last),
         between: code.between.clone().filter(|_| at == last),
-        ..found(&name, own)
+        ..found(&part.name, part.code)
     })
 }
 
-/// Region `number` of `rank`, whose log has these definitions, and those around it, outermost first, without the whole program; each by itself, in no other one.
+/// Returns region `number` of `rank`, whose log has these definitions, and the regions around it, outermost first, without the whole program.
+/// They have no parents yet.
 pub fn region_path(structure: &RunStructure, definitions: &RankDefinitions, rank: u32, number: u32) -> Vec<Region> {
     let mut path = Vec::new();
     match FoundRegion::of_number(number) {
@@ -45,7 +45,7 @@ pub fn region_path(structure: &RunStructure, definitions: &RankDefinitions, rank
     path
 }
 
-/// A found loop and those around it, from the main loop on.
+/// Returns a found loop and the loops around it, from the main loop on.
 pub fn loop_path(structure: &RunStructure, at: usize) -> Vec<Region> {
     structure
         .loop_path(at)

@@ -1,8 +1,8 @@
 //! Addresses at which samples were taken → functions, and lines of the source.
 //!
-//! Compilers put functions into one another. A sample lies in all of them, and counts for the innermost that is not of a system header; the functions
-//! around it, up to the one that the linker knows, are the nodes around its node. Where the log has the calls that led there, the functions that made them are further out. What a library
-//! does that calls no MPI is of the function of the program that called it:
+//! Compilers inline functions into one another. A sample lies in all of them, and counts for the innermost that is not in a system header. The
+//! functions around it, up to the one that the linker knows, are the nodes around its node. If the log has the call path of the sample, its
+//! functions are further out. The work of a library that calls no MPI belongs to the function of the program that called it:
 //!
 //! ```text
 //!   address   of the source, from the inside out                          called from       node
@@ -11,9 +11,9 @@
 //!   0x9990    __exp_fma ‹ exp, of libm                                    step ‹ main       main ─ step ─ exp, at the line of step
 //!   0x1300    add                                                         MPI ‹ main        main ─ add, which MPI calls for a user-defined reduction
 //!   0x7000    (a file without symbols)                                    ?                 the file
-//!   0x5000    a function of liblbprof.so                                                    the file: what the recorder does, as a whole
+//!   0x5000    a function of liblbprof.so                                                    the file: the recorder as a whole
 //!   0x8000    dgemm_kernel ‹ cblas_dgemm, of openblas       matmul, of NumPy ‹ relax ‹ main main ─ relax ─ matmul ─ cblas_dgemm, at the line of relax in its script
-//!   0x6000    _PyEval_EvalFrameDefault                      relax ‹ main                    main ─ relax: what the interpreter does is of the script's function
+//!   0x6000    _PyEval_EvalFrameDefault                      relax ‹ main                    main ─ relax: the interpreter works for the script's function
 //! ```
 
 use bincode::{Decode, Encode};
@@ -21,20 +21,21 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::code_place::{CodePlace, SourcePosition, base_name};
 use super::frames::{is_interpreter, is_system_file, is_thread_runtime};
+use super::interning::intern;
 use crate::model::Module;
 use crate::model::sites::{ScriptFunction, SiteAddress};
 
-/// The recorder's file. Its functions mean nothing to users, and its cost is that of all of them.
+/// The recorder's file. Its functions mean nothing to users, only their total cost does.
 const RECORDER: &str = "liblbprof.so";
 
 /// A function.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct SampledFunction {
-    /// Its name without return type and parameters; empty where it is not known.
+    /// Its name without return type and parameters; empty if it is not known.
     pub name: String,
-    /// Its source file, where that is known.
+    /// Its source file, if it is known.
     pub file: Option<String>,
-    /// Path of the executable or library that has it; `None`: generated code.
+    /// Path of the executable or library that has it, or `None` for generated code.
     pub module: Option<String>,
 }
 
@@ -48,7 +49,7 @@ impl SampledFunction {
     }
 }
 
-/// A function, in the functions that it was put into, and in those that called it.
+/// A function, with the functions that it was inlined into, and the functions that called it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct SampledNode {
     /// The function, an index of [`SampledCode::functions`].
@@ -77,16 +78,16 @@ pub enum SampledLink {
 pub struct SampledLeaf {
     /// The node.
     pub node: u32,
-    /// The line; `None`: it is not known.
+    /// The line, or `None` if it is not known.
     pub line: Option<u32>,
 }
 
-/// The innermost function at which samples hit, with all that is known around it.
+/// The innermost function at which samples hit, with all known functions around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct SampledStack {
     /// Its node.
     pub node: u32,
-    /// The line, in the node of the same function without those that called the program's function.
+    /// The line, in the node of the same function without callers.
     pub leaf: u32,
 }
 
@@ -97,7 +98,7 @@ pub struct SampledCode {
     pub functions: Vec<SampledFunction>,
     /// Nodes of functions in one another, each after the one around it.
     pub nodes: Vec<SampledNode>,
-    /// For each node that of the same function put into the same functions, whatever calls have led there: itself, if none are known.
+    /// For each node, the node of the same function inlined into the same functions, without callers: itself, if none are known.
     pub uncalled: Vec<u32>,
     /// Lines of the source.
     pub leaves: Vec<SampledLeaf>,
@@ -111,53 +112,47 @@ pub struct SampledCode {
 }
 
 impl SampledCode {
-    /// The stack of an address that was reached by a chain of calls, an index of [`CallSiteTable::chains`](crate::model::sites::CallSiteTable::chains); `None` where there is no
-    /// such file.
+    /// Returns the stack of an address that was reached by a chain of calls, an index of
+    /// [`CallSiteTable::chains`](crate::model::sites::CallSiteTable::chains), or `None` if there is no such file.
     pub fn stack(&self, address: SiteAddress, chain: Option<u32>) -> Option<u32> {
         let known = self.by_address.get(&(address, chain)).or_else(|| self.by_address.get(&(address, None)));
         known.or_else(|| self.of_module.get(&address.0)).or_else(|| self.of_module.get(&None)).copied()
     }
 
-    /// The node of a stack.
+    /// Returns the node of a stack.
     pub fn node_of(&self, stack: u32) -> u32 {
         self.stacks.get(stack as usize).map_or(0, |stack| stack.node)
     }
 
-    /// The leaf of a stack.
+    /// Returns the leaf of a stack.
     pub fn leaf_of(&self, stack: u32) -> u32 {
         self.stacks.get(stack as usize).map_or(0, |stack| stack.leaf)
     }
 
-    /// The function that answers for the time of a node: of a library's function the one that called it, but not of a wait for other threads.
+    /// Returns a node and the nodes around it, the innermost first.
+    fn path(&self, node: u32) -> impl Iterator<Item = &SampledNode> {
+        std::iter::successors(self.nodes.get(node as usize), |node| self.nodes.get(node.parent? as usize))
+    }
+
+    /// Returns the function that is responsible for the time of a node: the caller of a library's function, unless it waits for other threads.
     pub fn responsible(&self, node: u32) -> u32 {
-        let Some(one) = self.nodes.get(node as usize) else { return 0 };
-        if self.is_wait_code(node) {
-            return one.function;
-        }
-        let mut own = one;
-        while let Some(caller) = own.parent.filter(|_| own.link == SampledLink::Library) {
-            let Some(around) = self.nodes.get(caller as usize) else { break };
-            own = around;
-        }
-        own.function
+        let is_wait = self.is_wait_code(node);
+        let mut own =
+            self.path(node).skip_while(|own| own.link == SampledLink::Library && own.parent.is_some() && !is_wait);
+        own.next().map_or(0, |own| own.function)
     }
 
-    /// The function that called the one which a node lies in, what libraries do not being one; `None` where it is not known.
+    /// Returns the function that called the function around a node, not counting libraries, or `None` if it is not known.
     pub fn caller(&self, node: u32) -> Option<u32> {
-        let mut node = self.nodes.get(node as usize)?;
-        while !matches!(node.link, SampledLink::Called | SampledLink::CalledBack) {
-            node = self.nodes.get(node.parent? as usize)?;
-        }
-        Some(self.nodes.get(node.parent? as usize)?.function)
+        let mut path = self.path(node);
+        let called = path.find(|node| matches!(node.link, SampledLink::Called | SampledLink::CalledBack))?;
+        Some(self.path(called.parent?).next()?.function)
     }
 
-    /// Returns the function of the program that MPI called and in which, or in what it called, a stack lies; `None` if MPI called none.
+    /// Returns the function of the program that MPI called and that a stack lies in, also indirectly, or `None` if MPI called none.
     pub fn called_back(&self, stack: u32) -> Option<u32> {
-        let mut node = self.nodes.get(self.node_of(stack) as usize)?;
-        while node.link != SampledLink::CalledBack {
-            node = self.nodes.get(node.parent? as usize)?;
-        }
-        Some(node.function)
+        let called_back = self.path(self.node_of(stack)).find(|node| node.link == SampledLink::CalledBack)?;
+        Some(called_back.function)
     }
 
     /// Returns the first of the lines at which a function that MPI called executed.
@@ -165,7 +160,7 @@ impl SampledCode {
         self.called_back_at.get(&function).copied()
     }
 
-    /// The function of a node.
+    /// Returns the function of a node.
     pub fn function(&self, node: u32) -> Option<&SampledFunction> {
         self.functions.get(self.nodes.get(node as usize)?.function as usize)
     }
@@ -179,22 +174,20 @@ impl SampledCode {
 
     /// Returns whether a node is code of the recorder.
     pub fn is_recorder(&self, node: u32) -> bool {
-        let module = self.function(node).and_then(|function| function.module.as_deref());
-        module.is_some_and(|module| base_name(module) == RECORDER)
+        self.function(node).and_then(|function| function.module.as_deref()).is_some_and(is_recorder_file)
     }
 
-    /// Returns whether nothing is known, not even of files.
+    /// Returns whether nothing is known, not even files.
     pub fn is_empty(&self) -> bool {
         self.leaves.is_empty()
     }
 }
 
-/// Returns whether a file is the recorder's.
 pub(super) fn is_recorder_file(path: &str) -> bool {
     base_name(path) == RECORDER
 }
 
-/// A function of the source at an address of the program, and the functions that the compiler put into it, the innermost last.
+/// A function of the source at an address of the program, and the functions inlined into it, the innermost last.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SampledFrame {
     functions: Vec<SampledFunction>,
@@ -205,45 +198,36 @@ pub(super) struct SampledFrame {
 }
 
 impl SampledFrame {
-    /// Returns the frame at an address in a file: `place` is the best that is known of it, `position` the functions that it lies in, from the inside out. `None`: nothing
-    /// is known, or it is the recorder's.
+    /// Returns the frame at an address in a file. `place` is the best known place, `position` the functions around it, from the inside out.
+    /// Returns `None` if nothing is known, or if it is the recorder's.
     pub(super) fn new(module: &str, place: &CodePlace, position: &SourcePosition) -> Option<SampledFrame> {
         if is_recorder_file(module) {
             return None;
         }
         let mut frames = position.iter().map(|(frame, _)| frame).filter(|frame| frame.function.is_some());
-        let own: Vec<&CodePlace> =
+        let mut shown: Vec<&CodePlace> =
             frames.clone().filter(|frame| !frame.file.as_deref().is_some_and(is_system_file)).collect();
-        // Of code that is all a library's, the function that the linker knows.
-        let shown = if own.is_empty() { frames.next_back().into_iter().collect() } else { own };
-        match shown.first() {
-            Some(innermost) => {
-                let functions = shown.iter().rev().map(|frame| SampledFunction::from_place(module, frame)).collect();
-                let outer_line = shown.last().and_then(|outermost| outermost.line);
-                Some(SampledFrame { functions, line: innermost.line, outer_line })
-            }
-            None if place.function.is_some() => {
-                let functions = vec![SampledFunction::from_place(module, place)];
-                Some(SampledFrame { functions, line: place.line, outer_line: place.line })
-            }
-            None => None,
+        if shown.is_empty() {
+            // If all code belongs to a library, the function that the linker knows.
+            shown.extend(frames.next_back().or(Some(place).filter(|place| place.function.is_some())));
         }
+        let (innermost, outermost) = shown.first().zip(shown.last())?;
+        let functions = shown.iter().rev().map(|frame| SampledFunction::from_place(module, frame)).collect();
+        Some(SampledFrame { functions, line: innermost.line, outer_line: outermost.line })
     }
 
-    /// Returns the frame of a call in a function of a script, on this line; 0: none.
     pub(super) fn from_script(function: &ScriptFunction, line: u32) -> SampledFrame {
-        let (name, file, line) =
-            (function.name.clone(), Some(function.file.clone()), Some(line).filter(|&line| line > 0));
-        SampledFrame { functions: vec![SampledFunction { name, file, module: None }], line, outer_line: line }
+        let line = Some(line).filter(|&line| line > 0);
+        let function = SampledFunction { name: function.name.clone(), file: Some(function.file.clone()), module: None };
+        SampledFrame { functions: vec![function], line, outer_line: line }
     }
 
-    /// Returns whether it is code of an interpreter.
     fn is_interpreter(&self) -> bool {
         let module = self.functions.first().and_then(|function| function.module.clone());
         is_interpreter(&CodePlace { module, ..CodePlace::default() })
     }
 
-    /// The function that the linker knows, or a script's, as one of a library: where the source of machine code was says nothing.
+    /// Returns the function that the linker knows, or a script's, as a library's function: without the source file of machine code.
     fn library_function(&self) -> Option<SampledFunction> {
         let function = self.functions.first()?;
         let file = function.file.clone().filter(|_| function.module.is_none());
@@ -251,7 +235,6 @@ impl SampledFrame {
     }
 }
 
-/// The calls that led to samples, as far as they are the program's.
 #[derive(Debug, Default)]
 pub(super) struct ProgramCalls {
     /// The calls in the program's functions, the outermost first.
@@ -260,21 +243,17 @@ pub(super) struct ProgramCalls {
     pub(super) libraries: Vec<SampledFrame>,
     /// True if functions of a script are among the calls.
     pub(super) is_script: bool,
-    /// Number of the calls that led to a call of MPI, within which MPI called the function of the next one, or the code that a sample hit.
+    /// Number of calls outside of a call of MPI in which MPI called the function of the next one, or the code that a sample hit.
     pub(super) n_outside_mpi: Option<usize>,
 }
 
 impl ProgramCalls {
-    /// Returns the link to the code after so many of the calls.
     fn link_after(&self, n_calls: usize) -> SampledLink {
-        match self.n_outside_mpi == Some(n_calls) {
-            true => SampledLink::CalledBack,
-            false => SampledLink::Called,
-        }
+        if self.n_outside_mpi == Some(n_calls) { SampledLink::CalledBack } else { SampledLink::Called }
     }
 
-    /// Returns the functions of libraries in which code at `frame` is: the one that the program called, for what it calls in turn is its own matter. A script calls
-    /// one library for another: there it is the first one in each.
+    /// Returns the functions of libraries around the code at `frame`: the function that the program called, without those that it calls in turn. A
+    /// script calls one library for another: there it is the first function in each.
     fn library_functions(&self, frame: Option<&SampledFrame>) -> Vec<SampledFunction> {
         let all = self.libraries.iter().chain(frame).filter_map(SampledFrame::library_function);
         let mut functions: Vec<SampledFunction> = all.collect();
@@ -284,7 +263,8 @@ impl ProgramCalls {
     }
 }
 
-/// Enters code, each function, node, leaf and stack once.
+/// Builds the sampled code, with each function, node, leaf and stack once.
+#[derive(Default)]
 pub(super) struct CodeBuilder {
     code: SampledCode,
     functions: HashMap<SampledFunction, u32>,
@@ -294,10 +274,9 @@ pub(super) struct CodeBuilder {
 }
 
 impl CodeBuilder {
-    /// The code of these files, of which nothing is known yet.
+    /// Creates a builder for these files, without any known functions.
     pub(super) fn new(modules: &[Module]) -> CodeBuilder {
-        let (functions, nodes, leaves, stacks) = Default::default();
-        let mut builder = CodeBuilder { code: SampledCode::default(), functions, nodes, leaves, stacks };
+        let mut builder = CodeBuilder::default();
         let files = (0..).zip(modules).map(|(at, module)| (Some(at), Some(module.path.clone())));
         for (at, module) in files.chain([(None, None)]) {
             let file = SampledFunction { module, ..SampledFunction::default() };
@@ -316,8 +295,8 @@ impl CodeBuilder {
         }
     }
 
-    /// Enters addresses that were reached by a chain of calls, each with what is there, if it is known, and whether that is the program's. Code that is not
-    /// known, as that through which calls of libraries go, is of the function that called it.
+    /// Enters addresses that were reached by a chain of calls, each with its frame, if it is known, and whether it belongs to the program. Unknown
+    /// code, such as stubs for calls of libraries, belongs to the function that called it.
     pub(super) fn add_called<'a>(
         &mut self,
         chain: u32,
@@ -330,10 +309,10 @@ impl CodeBuilder {
         }
         let link = calls.link_after(calls.frames.len());
         let call_line = calls.frames.last().and_then(|frame| frame.line);
-        // An interpreter's function calls whatever the script asks for: what a library does then is not that function's doing.
+        // An interpreter's function calls whatever the script asks for, so it is not responsible for the libraries' work.
         let is_interpreted = calls.frames.last().is_some_and(SampledFrame::is_interpreter);
         for (address, frame, is_program) in addresses {
-            // What the interpreter does for a script's function is that function's doing.
+            // The interpreter's work for a script's function belongs to that function.
             let frame = frame.filter(|frame| !calls.is_script || !frame.is_interpreter());
             let runtime = self.thread_runtime(address).filter(|_| caller.is_some());
             let entered = match runtime {
@@ -341,11 +320,8 @@ impl CodeBuilder {
                 None => calls.library_functions(frame.filter(|_| !is_program)),
             };
             let stack = match (frame, caller, entered.first()) {
-                (Some(frame), None, _) => {
+                (Some(frame), _, _) if is_program || caller.is_none() => {
                     let link = if is_program { link } else { SampledLink::Called };
-                    self.inlined(None, frame, link).map(|node| self.stack(node, frame.line))
-                }
-                (Some(frame), Some(_), _) if is_program => {
                     self.inlined(caller, frame, link).map(|node| self.stack(node, frame.line))
                 }
                 (_, Some(_), Some(function)) if is_interpreted => {
@@ -368,13 +344,13 @@ impl CodeBuilder {
     }
 
     /// Returns the file of an address as a function, if it is a library that runs threads: whatever they call there, they wait.
-    fn thread_runtime(&self, (module, _): SiteAddress) -> Option<SampledFunction> {
-        let stack = *self.code.of_module.get(&module)?;
+    fn thread_runtime(&self, address: SiteAddress) -> Option<SampledFunction> {
+        let stack = *self.code.of_module.get(&address.0)?;
         let file = self.code.function(self.code.node_of(stack))?;
         file.module.as_deref().is_some_and(is_thread_runtime).then(|| file.clone())
     }
 
-    /// The node of the innermost function of a frame, called by that of `caller` in the way of `link`.
+    /// Enters the functions of a frame, called from the node `caller` with this link, and returns the node of the innermost.
     fn inlined(&mut self, caller: Option<u32>, frame: &SampledFrame, mut link: SampledLink) -> Option<u32> {
         let (mut parent, mut node) = (caller, None);
         let is_called_back = link == SampledLink::CalledBack;
@@ -391,12 +367,8 @@ impl CodeBuilder {
     }
 
     fn node(&mut self, function: &SampledFunction, parent: Option<u32>, link: SampledLink) -> u32 {
-        let code = &mut self.code;
-        let index = *self.functions.entry(function.clone()).or_insert_with(|| {
-            code.functions.push(function.clone());
-            code.functions.len() as u32 - 1
-        });
-        self.enter(SampledNode { function: index, parent, link })
+        let function = intern(&mut self.functions, &mut self.code.functions, function.clone());
+        self.enter(SampledNode { function, parent, link })
     }
 
     fn enter(&mut self, node: SampledNode) -> u32 {
@@ -417,22 +389,13 @@ impl CodeBuilder {
         at
     }
 
-    /// The stack of a line in a node.
     fn stack(&mut self, node: u32, line: Option<u32>) -> u32 {
         let code = &mut self.code;
         let leaf = SampledLeaf { node: code.uncalled[node as usize], line };
-        let leaf = *self.leaves.entry(leaf.clone()).or_insert_with(|| {
-            code.leaves.push(leaf);
-            code.leaves.len() as u32 - 1
-        });
-        let stack = SampledStack { node, leaf };
-        *self.stacks.entry(stack).or_insert_with(|| {
-            code.stacks.push(stack);
-            code.stacks.len() as u32 - 1
-        })
+        let leaf = intern(&mut self.leaves, &mut code.leaves, leaf);
+        intern(&mut self.stacks, &mut code.stacks, SampledStack { node, leaf })
     }
 
-    /// Returns the entered code.
     pub(super) fn finish(self) -> SampledCode {
         self.code
     }
@@ -445,6 +408,23 @@ mod tests {
     fn frame(function: &str, file: &str, line: u32) -> (CodePlace, Option<u32>) {
         let (function, file) = (Some(function.to_owned()), Some(file.to_owned()));
         (CodePlace { function, file, line: Some(line), ..CodePlace::default() }, None)
+    }
+
+    fn app_frame(function: &str, line: u32) -> SampledFrame {
+        SampledFrame::new("/opt/app", &CodePlace::default(), &vec![frame(function, "/src/app.c", line)]).unwrap()
+    }
+
+    fn native_frame(module: &str, function: &str) -> SampledFrame {
+        let place = CodePlace { function: Some(function.to_owned()), ..CodePlace::default() };
+        SampledFrame::new(module, &place, &Vec::new()).unwrap()
+    }
+
+    /// The functions of a node and the nodes around it, the outermost first.
+    fn names(code: &SampledCode, node: u32) -> String {
+        let mut names: Vec<&str> =
+            code.path(node).map(|node| code.functions[node.function as usize].name.as_str()).collect();
+        names.reverse();
+        names.join(" > ")
     }
 
     #[test]
@@ -472,13 +452,7 @@ mod tests {
         let code = builder.finish();
         let shown = |address| {
             let leaf = &code.leaves[code.leaf_of(code.stack(address, None).unwrap()) as usize];
-            let mut names = Vec::new();
-            let mut next = Some(leaf.node);
-            while let Some(at) = next {
-                names.insert(0, code.function(at).unwrap().name.as_str());
-                next = code.nodes[at as usize].parent;
-            }
-            (names.join(" > "), leaf.line)
+            (names(&code, leaf.node), leaf.line)
         };
         assert_eq!(shown((Some(0), 1)), ("step > density".to_owned(), Some(40)));
         assert_eq!(shown((Some(0), 2)), ("step".to_owned(), Some(90)));
@@ -505,24 +479,19 @@ mod tests {
 
     #[test]
     fn a_function_that_mpi_calls_is_known() {
-        let frame = |function: &str, line: u32| {
-            let position = vec![frame(function, "/src/app.c", line)];
-            SampledFrame::new("/opt/app", &CodePlace::default(), &position).unwrap()
-        };
         let mut builder = CodeBuilder::new(&[]);
         let hit = |at: u64| (Some(0), at);
-        let (add, dot, main) = (frame("add", 20), frame("dot", 30), frame("main", 9));
+        let (add, dot, main) = (app_frame("add", 20), app_frame("dot", 30), app_frame("main", 9));
         // main (9) calls MPI, which calls add (20, 21); in line 21 that calls dot.
-        let main_calls = || ProgramCalls { frames: vec![frame("main", 9)], ..ProgramCalls::default() };
+        let main_calls = || ProgramCalls { frames: vec![main.clone()], ..ProgramCalls::default() };
         let calls = ProgramCalls { n_outside_mpi: Some(1), ..main_calls() };
         builder.add_called(0, &calls, [(hit(1), Some(&add), true)].into_iter());
-        let calls = ProgramCalls { frames: vec![frame("main", 9), frame("add", 21)], ..calls };
+        let calls = ProgramCalls { frames: vec![main.clone(), app_frame("add", 21)], ..calls };
         builder.add_called(1, &calls, [(hit(2), Some(&dot), true)].into_iter());
-        // Of the calls around MPI nothing is known.
+        // The calls around MPI are not known.
         let calls = ProgramCalls { n_outside_mpi: Some(0), ..ProgramCalls::default() };
         builder.add_called(2, &calls, [(hit(1), Some(&add), true)].into_iter());
-        let calls = main_calls();
-        builder.add_called(3, &calls, [(hit(2), Some(&dot), true)].into_iter());
+        builder.add_called(3, &main_calls(), [(hit(2), Some(&dot), true)].into_iter());
         builder.add_called(4, &ProgramCalls::default(), [(hit(3), Some(&main), true)].into_iter());
         let code = builder.finish();
         let called_back = |at: u64, chain: u32| {
@@ -536,43 +505,30 @@ mod tests {
 
     #[test]
     fn what_a_library_does_is_of_the_function_that_called_it() {
-        let frame = |function: &str, line: u32| {
-            let position = vec![frame(function, "/src/app.c", line)];
-            SampledFrame::new("/opt/app", &CodePlace::default(), &position).unwrap()
-        };
-        let of_library = |function: &str| {
-            let place = CodePlace { function: Some(function.to_owned()), ..CodePlace::default() };
-            SampledFrame::new("/lib/libm.so.6", &place, &Vec::new()).unwrap()
-        };
         let mut builder = CodeBuilder::new(&[]);
         let calls = |libraries| ProgramCalls {
-            frames: vec![frame("main", 9), frame("step", 5)],
+            frames: vec![app_frame("main", 9), app_frame("step", 5)],
             libraries,
             ..ProgramCalls::default()
         };
         // main (9) calls step, which calls exp in line 5; that calls __exp_fma. In line 6 step computes itself.
         let called = |at: u64| (Some(0), at);
-        let (fma, step) = (of_library("__exp_fma"), frame("step", 6));
-        builder.add_called(0, &calls(vec![of_library("exp")]), [(called(1), Some(&fma), false)].into_iter());
-        let main = ProgramCalls { frames: vec![frame("main", 9)], ..ProgramCalls::default() };
+        let libm = "/lib/libm.so.6";
+        let (fma, step) = (native_frame(libm, "__exp_fma"), app_frame("step", 6));
+        builder.add_called(0, &calls(vec![native_frame(libm, "exp")]), [(called(1), Some(&fma), false)].into_iter());
+        let main = ProgramCalls { frames: vec![app_frame("main", 9)], ..ProgramCalls::default() };
         builder.add_called(1, &main, [(called(2), Some(&step), true), (called(3), None, true)].into_iter());
         builder.add_called(2, &calls(Vec::new()), [(called(1), Some(&fma), false)].into_iter());
-        let evaluate = vec![super::tests::frame("_PyEval_EvalFrameDefault", "/src/ceval.c", 7)];
+        let evaluate = vec![frame("_PyEval_EvalFrameDefault", "/src/ceval.c", 7)];
         let evaluate = SampledFrame::new("/usr/bin/python3.11", &CodePlace::default(), &evaluate).unwrap();
         let script = ProgramCalls { frames: vec![evaluate], ..ProgramCalls::default() };
         builder.add_called(3, &script, [(called(4), Some(&fma), false)].into_iter());
         let code = builder.finish();
         let shown = |at, chain| {
             let stack = code.stack(called(at), Some(chain)).unwrap();
-            let mut names = Vec::new();
-            let mut next = Some(code.node_of(stack));
-            while let Some(at) = next {
-                names.insert(0, code.function(at).unwrap().name.as_str());
-                next = code.nodes[at as usize].parent;
-            }
             let leaf = &code.leaves[code.leaf_of(stack) as usize];
             let responsible = &code.functions[code.responsible(code.node_of(stack)) as usize].name;
-            (names.join(" > "), leaf.line, responsible.as_str())
+            (names(&code, code.node_of(stack)), leaf.line, responsible.as_str())
         };
         assert_eq!(shown(1, 0), ("main > step > exp".to_owned(), Some(5), "step"));
         assert_eq!(shown(2, 1), ("main > step".to_owned(), Some(6), "step"));
@@ -582,11 +538,8 @@ mod tests {
         assert_eq!(shown(4, 3), called_by_script, "an interpreter does not answer for what a script calls");
         // Whatever called step, it is one function.
         let uncalled = |at: u64, chain| {
-            let mut node = code.uncalled[code.node_of(code.stack(called(at), Some(chain)).unwrap()) as usize];
-            while let Some(parent) = code.nodes[node as usize].parent {
-                node = parent;
-            }
-            node
+            let node = code.uncalled[code.node_of(code.stack(called(at), Some(chain)).unwrap()) as usize];
+            code.path(node).last().copied()
         };
         assert_eq!(uncalled(1, 0), uncalled(2, 1));
     }
@@ -595,10 +548,6 @@ mod tests {
     fn what_an_interpreter_does_is_of_the_scripts_function() {
         let script = |name: &str, line| {
             SampledFrame::from_script(&ScriptFunction { name: name.into(), file: "/home/u/heat.py".into() }, line)
-        };
-        let native = |module: &str, function: &str| {
-            let place = CodePlace { function: Some(function.to_owned()), ..CodePlace::default() };
-            SampledFrame::new(module, &place, &Vec::new()).unwrap()
         };
         let mut builder = CodeBuilder::new(&[]);
         let blas = "/opt/libopenblas.so.0";
@@ -609,29 +558,27 @@ mod tests {
             n_outside_mpi: None,
         };
         let at = |at: u64| (Some(0), at);
-        let (evaluate, kernel) = (native("/usr/bin/python3.11", "_PyEval_EvalFrameDefault"), native(blas, "kernel"));
+        let evaluate = native_frame("/usr/bin/python3.11", "_PyEval_EvalFrameDefault");
+        let kernel = native_frame(blas, "kernel");
         builder.add_called(
             0,
             &calls(Vec::new()),
             [(at(1), Some(&evaluate), false), (at(2), Some(&kernel), false)].into_iter(),
         );
-        let numpy = || native("/opt/numpy/umath.so", "matmul");
-        let libraries = vec![numpy(), native("/opt/numpy/umath.so", "inner"), native(blas, "dgemm")];
+        let numpy = || native_frame("/opt/numpy/umath.so", "matmul");
+        let libraries = vec![numpy(), native_frame("/opt/numpy/umath.so", "inner"), native_frame(blas, "dgemm")];
         builder.add_called(1, &calls(libraries), [(at(2), Some(&kernel), false)].into_iter());
         builder.add_called(2, &calls(vec![numpy()]), [(at(1), Some(&evaluate), false)].into_iter());
         let code = builder.finish();
         let shown = |place, chain| {
             let stack = code.stack(at(place), Some(chain)).unwrap();
-            let path = std::iter::successors(Some(code.node_of(stack)), |&node| code.nodes[node as usize].parent);
-            let mut names: Vec<&str> = path.map(|node| code.function(node).unwrap().name.as_str()).collect();
-            names.reverse();
             let responsible = &code.functions[code.responsible(code.node_of(stack)) as usize];
             assert_eq!((responsible.name.as_str(), responsible.file.as_deref()), ("relax", Some("/home/u/heat.py")));
             assert_eq!(
                 code.caller(code.node_of(stack)).map(|caller| code.functions[caller as usize].name.as_str()),
                 Some("main")
             );
-            (names.join(" > "), code.leaves[code.leaf_of(stack) as usize].line)
+            (names(&code, code.node_of(stack)), code.leaves[code.leaf_of(stack) as usize].line)
         };
         assert_eq!(shown(1, 0), ("main > relax".to_owned(), Some(18)));
         assert_eq!(shown(2, 0), ("main > relax > kernel".to_owned(), Some(18)));

@@ -14,24 +14,21 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use lbprof_collector::Operation;
 
 use super::call_tree::CallTree;
-use super::code_place::{Caller, CodePlace, base_name, short};
+use super::code_place::{Caller, CodePlace, base_name};
 use super::survey::CallSurvey;
 use crate::model::CodeName;
 
-/// The start of the program in the names of regions.
 pub(super) const START: &str = "start";
 
-/// So many calls of several are named.
+/// Maximum number of calls in a name.
 const MAX_LISTED: usize = 4;
 
-/// A call in a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CallPoint {
     /// Place of the call, without the offset if more is known.
     place: CodePlace,
-    /// The function that is called, or the operation of MPI, with a number if there are several such calls at the place; `None` if it is not known.
+    /// The called function, or the operation of MPI, with a number if there are several such calls at the place; `None` if it is not known.
     called: Option<String>,
-    /// True if it is a call of MPI.
     is_of_mpi: bool,
     /// True if there are other calls at the place.
     is_shared: bool,
@@ -42,18 +39,15 @@ impl CallPoint {
         (&self.place.function, &self.place.file) == (&other.place.function, &other.place.file)
     }
 
-    /// The position of the call in the source.
     pub(super) fn source_order(&self) -> (u32, u64) {
         (self.place.line.unwrap_or(0), self.place.offset)
     }
 
-    /// The name of the called function without the number of the call, or a question mark.
     fn called_without_number(&self) -> String {
         let called = self.called.as_deref().unwrap_or("?");
         called.split_once(" #").map_or(called, |(name, _)| name).to_owned()
     }
 
-    /// The name of the called function, or an empty text.
     fn called_or_empty(&self) -> String {
         self.called.clone().unwrap_or_default()
     }
@@ -63,7 +57,6 @@ impl CallPoint {
     }
 }
 
-/// Returns the call that each node of a tree is.
 pub(super) fn call_points(calls: &CallTree, survey: &CallSurvey) -> Vec<CallPoint> {
     let operations = operations_by_node(calls, survey);
     let mut points: Vec<CallPoint> = Vec::new();
@@ -77,9 +70,9 @@ pub(super) fn call_points(calls: &CallTree, survey: &CallSurvey) -> Vec<CallPoin
         }
         let called = match operations.get(&at) {
             Some(names) => Some(names.iter().map(String::as_str).collect::<Vec<_>>().join("/")),
-            None => calls.callee(at).map(|node| called_name(&node.place)).filter(|name| !name.is_empty()),
+            None => calls.callee_name(at),
         };
-        // Nodes of calls that lead to others are also there without them.
+        // Nodes that lead to other calls also exist without them.
         if called.is_some() {
             by_place.entry((node.parent, place.clone())).or_default().push(at);
         }
@@ -101,7 +94,6 @@ pub(super) fn call_points(calls: &CallTree, survey: &CallSurvey) -> Vec<CallPoin
     points
 }
 
-/// Returns the names of the operations of the calls of MPI at each node.
 fn operations_by_node(calls: &CallTree, survey: &CallSurvey) -> BTreeMap<u32, BTreeSet<String>> {
     let mut operations: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
     for token in &survey.tokens {
@@ -113,26 +105,19 @@ fn operations_by_node(calls: &CallTree, survey: &CallSurvey) -> BTreeMap<u32, BT
     operations
 }
 
-/// Returns a place by its line or else its function, if one of them is known.
 fn without_offset(place: &CodePlace) -> CodePlace {
     let known = place.line.is_some() || place.function.is_some();
     CodePlace { offset: if known { 0 } else { place.offset }, ..place.clone() }
 }
 
-/// Returns the short name of the function of a place, or an empty one if it is not known.
-pub(super) fn called_name(place: &CodePlace) -> String {
-    short(place.function_label()).to_owned()
-}
-
-/// Returns the name of the code between calls of a function, or of several where no more is known; no calls before it: from the start of the
-/// program. Both are sorted.
+/// Returns the name of the code between calls of a function, or of several if no more is known. Without calls before it, it comes after the start
+/// of the program. Both lists are sorted.
 pub(super) fn name_code(from: &[CallPoint], to: &[CallPoint]) -> String {
     let Some(last) = to.first() else { return String::new() };
-    let mut all = from.iter().chain(to).map(|point| &point.place);
-    let is_one_function = last.place.function.is_some()
-        && all.clone().all(|place| place.function == last.place.function && place.file == last.place.file);
-    let function = short(last.place.function_label());
-    let has_lines = all.clone().all(|place| place.line.is_some());
+    let mut all = from.iter().chain(to);
+    let is_one_function = last.place.function.is_some() && all.clone().all(|point| point.is_in_function_of(last));
+    let function = last.place.short_function();
+    let has_lines = all.clone().all(|point| point.place.line.is_some());
     match last.place.file.as_deref() {
         _ if from.is_empty() => format!("{START} → {}", list(to, CallPoint::label)),
         Some(file) if is_one_function && has_lines => {
@@ -142,7 +127,7 @@ pub(super) fn name_code(from: &[CallPoint], to: &[CallPoint]) -> String {
                 false => format!("{function} ({file}:{} → {})", list(from, line), list(to, line)),
             }
         }
-        _ if is_one_function && all.all(|place| place.line.is_none()) => {
+        _ if is_one_function && all.all(|point| point.place.line.is_none()) => {
             let (begin, end) = (list(from, CallPoint::called_or_empty), list(to, CallPoint::called_or_empty));
             match (begin.as_str(), end.as_str()) {
                 ("", "") => function.to_owned(),
@@ -154,7 +139,7 @@ pub(super) fn name_code(from: &[CallPoint], to: &[CallPoint]) -> String {
         }
         _ if from == to => list(to, CallPoint::label),
         _ => {
-            let first = from.first().map_or("", |point| short(point.place.function_label()));
+            let first = from.first().map_or("", |point| point.place.short_function());
             let end = list(to, CallPoint::label);
             format!("{} → {}", list(from, CallPoint::label), without_class_of(first, &end))
         }
@@ -163,13 +148,9 @@ pub(super) fn name_code(from: &[CallPoint], to: &[CallPoint]) -> String {
 
 /// Returns the name of the code between calls by which it is found again in another version of the program.
 pub(super) fn name_without_lines(from: &[CallPoint], to: &[CallPoint]) -> CodeName {
-    let mut functions: Vec<&str> = Vec::new();
-    for point in from.iter().take(1).chain(to.iter().take(1)) {
-        let function = short(point.place.function_label());
-        if functions.last() != Some(&function) {
-            functions.push(function);
-        }
-    }
+    let ends = from.first().into_iter().chain(to.first());
+    let mut functions: Vec<&str> = ends.map(|point| point.place.short_function()).collect();
+    functions.dedup();
     let end = list(to, CallPoint::called_without_number);
     let calls = match list(from, CallPoint::called_without_number) {
         begin if begin.is_empty() => format!("{START} → {end}"),
@@ -178,33 +159,30 @@ pub(super) fn name_without_lines(from: &[CallPoint], to: &[CallPoint]) -> CodeNa
     CodeName { function: functions.join(" → "), calls, ordinal: 1 }
 }
 
-/// Returns the calls around code of a function in words, or `None` where they are of several functions or not known.
+/// Describes the calls around code of a function, or returns `None` if they are not known or in several functions.
 pub(super) fn describe_code(from: &[CallPoint], to: &[CallPoint]) -> Option<String> {
     let last = to.first()?;
     let is_known = from.iter().chain(to).all(|point| point.called.is_some() && point.is_in_function_of(last));
     if from.is_empty() || last.place.function.is_none() || !is_known {
         return None;
     }
-    if let Some(line) = line_of_all(from, to) {
-        let first = list_on_line(from);
-        return Some(match from {
-            [only] if to.contains(only) => {
-                let others: Vec<CallPoint> = to.iter().filter(|point| *point != only).cloned().collect();
-                format!("from {first} to the next one or {} ({line})", list_on_line(&others))
-            }
-            _ => format!("from {first} to {} ({line})", list_on_line(to)),
-        });
+    if let ([only], [other]) = (from, to)
+        && only == other
+    {
+        return Some(format!("between two calls of {}", call_in_words(only, false).trim_start_matches(CALL_OF)));
     }
-    Some(match (from, to) {
-        ([only], [other]) if only == other => match only.is_of_mpi {
-            true => format!("between two calls of {}", call_in_words(only)),
-            false => format!("between two calls of {}", call_in_words(only).trim_start_matches(CALL_OF)),
-        },
-        ([only], _) if to.contains(only) => {
+    let line = line_of_all(from, to);
+    let first = list_in_words(from, line.is_some());
+    let last = match from {
+        [only] if to.contains(only) => {
             let others: Vec<CallPoint> = to.iter().filter(|point| *point != only).cloned().collect();
-            format!("from {} to the next one or {}", call_in_words(only), list_in_words(&others))
+            format!("the next one or {}", list_in_words(&others, line.is_some()))
         }
-        _ => format!("from {} to {}", list_in_words(from), list_in_words(to)),
+        _ => list_in_words(to, line.is_some()),
+    };
+    Some(match line {
+        Some(line) => format!("from {first} to {last} ({line})"),
+        None => format!("from {first} to {last}"),
     })
 }
 
@@ -219,40 +197,34 @@ fn line_of_all(from: &[CallPoint], to: &[CallPoint]) -> Option<String> {
     (are_several && is_one_line).then(|| format!("{how_many} on line {line} of {}", base_name(file)))
 }
 
-/// Returns calls of which the line is said elsewhere.
-fn list_on_line(points: &[CallPoint]) -> String {
-    let mut points = points.to_vec();
-    for point in &mut points {
-        point.place.line = None;
-    }
-    list_in_words(&points)
-}
-
-/// The words before a function that calls MPI.
 const CALL_OF: &str = "the call of ";
 
-/// Returns `MPI_Send (halo.c:20)`, or `the call of exchange (app.c:55)`.
-fn call_in_words(point: &CallPoint) -> String {
+/// Returns `MPI_Send (halo.c:20)`, or `the call of exchange (app.c:55)`, without the line if it `is_on_line` that is stated elsewhere.
+fn call_in_words(point: &CallPoint, is_on_line: bool) -> String {
     let called = point.called.as_deref().unwrap_or_default();
     let called = if point.is_of_mpi { format!("MPI_{called}") } else { format!("{CALL_OF}{called}") };
     match (point.place.file.as_deref(), point.place.line) {
-        (Some(file), Some(line)) => format!("{called} ({}:{line})", base_name(file)),
+        (Some(file), Some(line)) if !is_on_line => format!("{called} ({}:{line})", base_name(file)),
         _ => called,
     }
 }
 
-/// Returns one call, or two; of more the first and how many others there are, for nobody reads a list in a sentence.
-fn list_in_words(points: &[CallPoint]) -> String {
-    let mut words: Vec<String> = Vec::new();
-    for point in points.iter().map(call_in_words) {
-        if !words.contains(&point) {
-            words.push(point);
-        }
-    }
-    match words.as_slice() {
-        [first, _, _, ..] => format!("{first} or {} others", words.len() - 1),
+/// Returns one or two calls, or the first and the number of others: a sentence with a longer list is hard to read.
+fn list_in_words(points: &[CallPoint], is_on_line: bool) -> String {
+    match distinct(points.iter().map(|point| call_in_words(point, is_on_line))).as_slice() {
+        [first, others @ ..] if others.len() > 1 => format!("{first} or {} others", others.len()),
         few => few.join(" or "),
     }
+}
+
+fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut distinct: Vec<String> = Vec::new();
+    for text in texts {
+        if !distinct.contains(&text) {
+            distinct.push(text);
+        }
+    }
+    distinct
 }
 
 /// Returns the line of a call, with what it calls if there are several calls on the line.
@@ -265,13 +237,7 @@ fn line(point: &CallPoint) -> String {
 }
 
 fn list(points: &[CallPoint], words: impl Fn(&CallPoint) -> String) -> String {
-    let mut listed: Vec<String> = Vec::new();
-    for point in points {
-        let text = words(point);
-        if !listed.contains(&text) {
-            listed.push(text);
-        }
-    }
+    let mut listed = distinct(points.iter().map(words));
     let n_more = listed.len().saturating_sub(MAX_LISTED);
     listed.truncate(MAX_LISTED);
     match n_more {
@@ -286,12 +252,11 @@ fn without_class_of(function: &str, to: &str) -> String {
     class.and_then(|class| to.strip_prefix(class.as_str())).unwrap_or(to).to_owned()
 }
 
-/// Returns a place by its short name, without its offset where more is known.
+/// Returns a place by its short name, without its offset if more is known.
 pub fn label(place: &CodePlace) -> String {
-    let function = place.function.as_ref().map(|_| short(place.function_label()).to_owned());
     let own = match place.line {
-        None if place.function.is_some() => function.unwrap_or_default(),
-        _ => CodePlace { function, callers: Vec::new(), ..place.clone() }.label(),
+        None if place.function.is_some() => place.short_function().to_owned(),
+        _ => place.shortened().own_label(),
     };
     place.through(&own)
 }

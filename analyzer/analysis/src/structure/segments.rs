@@ -1,6 +1,7 @@
 //! The code between two calls as regions, and the functions around it.
 //!
-//! Between two calls runs the innermost function around both, with what it calls on the way: where the call paths part, there is the code.
+//! Between two calls runs the innermost function around both, with the functions that it calls on the way: where the call paths part, there is
+//! the code.
 //!
 //! ```text
 //!   main (app.c:9) ─ step (app.c:55) ─ exchange (halo.c:20)        Waitall
@@ -9,9 +10,9 @@
 //!   main (app.c:9) ─ step (app.c:61) ─ norm (norm.c:7)             Allreduce, its time included
 //! ```
 //!
-//! A function in which enough time goes by is a region around those in it, for each way in which it is called. Code in a function that does the
+//! A function that takes enough time is a region around the regions in it, for each way in which it is called. Code in a function that does the
 //! same work ([`super::activations`]) is one region, whatever calls come before and after it: ranks end their iterations with different
-//! calls. Without call paths each of the two calls is all that is known: "exchange (halo.c:20) → norm (norm.c:7)".
+//! calls. Without call paths only the two calls are known: "exchange (halo.c:20) → norm (norm.c:7)".
 
 use bincode::{Decode, Encode};
 use rustc_hash::FxHashSet;
@@ -21,9 +22,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::model::{CodeEnds, CodeName};
 use crate::structure::activations::{ActivationFinder, WorkItem};
 use crate::structure::call_tree::CallTree;
-use crate::structure::code_place::{CodePlace, short};
 use crate::structure::segment_name::{
-    CallPoint, START, call_points, called_name, describe_code, label, name_code, name_without_lines,
+    CallPoint, START, call_points, describe_code, label, name_code, name_without_lines,
 };
 use crate::structure::survey::CallSurvey;
 use crate::structure::symbols::ResolvedNames;
@@ -36,11 +36,11 @@ pub const OTHER: &str = "other code between calls";
 #[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct CodeSegments {
     calls: CallTree,
-    /// The place of each call site: 0 where it is not known.
+    /// The place of each call site, or 0 if it is not known.
     place_of_site: Vec<u32>,
-    /// The region between two places; place 0 is also the begin of the program.
+    /// The region between two places; place 0 is also the start of the program.
     between: HashMap<(u32, u32), u32>,
-    /// The call whose function runs between two places, where it is known.
+    /// The call whose function runs between two places, if it is known.
     function_between: HashMap<(u32, u32), Option<u32>>,
     /// The regions that end at a place, those with most time first.
     ending: HashMap<u32, Vec<u32>>,
@@ -50,29 +50,23 @@ pub struct CodeSegments {
     functions: Vec<FunctionRegion>,
 }
 
-/// Code between calls.
 #[derive(Clone, Debug, Default, Encode, Decode)]
 struct CodeSegment {
-    /// Its name, or `None` if it is what is left of the function around it.
-    name: Option<String>,
-    /// Its name without lines.
-    code: CodeName,
+    /// Its names, or `None` for the remainder of the function around it.
+    part: Option<CodePart>,
     /// The innermost function around it that is a region, as an index.
     function: Option<usize>,
-    /// The call of the function whose code it is; `None`: that of several, or not known.
+    /// The call of the function whose code it is, or `None` if they are several or not known.
     call: Option<u32>,
-    /// Description of these calls, if they are known and in one function.
+    /// Description of the calls before and after it, if they are known and in one function.
     between: Option<String>,
-    /// The nodes of the calls before and after it; of the first one `None` at the begin of the program.
+    /// The nodes of the calls before and after it; the first is `None` at the start of the program.
     calls: Option<(Option<u32>, u32)>,
 }
 
-/// A function that is a region.
 #[derive(Clone, Debug, Encode, Decode)]
 struct FunctionRegion {
-    name: String,
-    /// Its name without lines.
-    code: CodeName,
+    part: CodePart,
     parent: Option<usize>,
     /// The call by which it is called.
     call: u32,
@@ -81,22 +75,35 @@ struct FunctionRegion {
 /// Code between calls, as a part of the regions around it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CodePath {
-    /// The names of the functions around it that are regions, the outermost first, and then its own.
-    pub names: Vec<String>,
-    /// The names without lines.
-    pub codes: Vec<CodeName>,
-    /// Number of functions among the regions.
-    pub n_functions: usize,
-    /// The call of the function that each is, or whose code it is, as a node of the call tree; `None` where it is not known.
-    pub calls: Vec<Option<u32>>,
-    /// The calls after and before which it comes, of which those in a region are those in the code around the outermost of these functions.
-    /// `None` where it is not the code between two places.
+    /// The functions around it that are regions, the outermost first, and then itself.
+    pub parts: Vec<CodePart>,
+    /// The calls after and before which it comes, or `None` if it is not the code between two places.
     pub ends: Option<CodeEnds>,
-    /// Of code between calls of one function, these calls in words: "from the call of forces (h.c:9) to the call of fields (h.c:10)".
+    /// Description of these calls, if they are in one function: "from the call of forces (h.c:9) to the call of fields (h.c:10)".
     pub between: Option<String>,
 }
 
-/// The key that distinguishes the code between two calls: the call of the innermost function around both, and what this one calls.
+/// A function, or code between calls, that is a region.
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+pub struct CodePart {
+    /// Its name.
+    pub name: String,
+    /// Its name without lines.
+    pub code: CodeName,
+    /// True if it is a function.
+    pub is_function: bool,
+    /// The call of the function, as a node of the call tree, or `None` if it is not known.
+    pub call: Option<u32>,
+}
+
+impl CodePart {
+    /// Returns the part that stands for code without a region.
+    pub fn other() -> CodePart {
+        CodePart { name: OTHER.to_owned(), code: CodeName::of_loop(OTHER), is_function: false, call: None }
+    }
+}
+
+/// The key that distinguishes the code between two calls: the call of the innermost function around both, and the calls that this function makes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct SegmentKey {
     function: Option<u32>,
@@ -104,7 +111,6 @@ struct SegmentKey {
     to: CallPoint,
 }
 
-/// The code of a key.
 #[derive(Clone, Debug, Default)]
 struct SegmentCode {
     ns: u64,
@@ -117,7 +123,6 @@ struct SegmentCode {
 }
 
 impl SegmentCode {
-    /// Adds code that does the same work.
     fn merge(&mut self, other: SegmentCode) {
         self.ns = self.ns.saturating_add(other.ns);
         self.pairs.extend(other.pairs);
@@ -127,7 +132,7 @@ impl SegmentCode {
 }
 
 impl CodeSegments {
-    /// The regions of a surveyed run, of whose call sites `names` are known.
+    /// Makes the regions of a surveyed run with these names.
     pub fn new(survey: &CallSurvey, names: &ResolvedNames) -> CodeSegments {
         let calls = &names.calls;
         let n_sites = names.places.len() as u32;
@@ -145,66 +150,61 @@ impl CodeSegments {
         }
         let codes = find_code(times, survey, names);
         let functions = functions(calls, &codes, all);
-        let mut found = CodeSegments {
-            calls: calls.clone(),
-            place_of_site,
-            functions: functions.regions.clone(),
-            ..CodeSegments::default()
-        };
-        found.segments.push(CodeSegment {
-            name: Some(OTHER.to_owned()),
-            code: CodeName::of_loop(OTHER),
-            ..CodeSegment::default()
-        });
+        let mut found = CodeSegments { calls: calls.clone(), place_of_site, ..CodeSegments::default() };
+        found.segments.push(CodeSegment { part: Some(CodePart::other()), ..CodeSegment::default() });
+        found.add_segments(codes, &functions, all);
+        found.functions = functions.regions;
+        found
+    }
+
+    /// Makes regions of the code that takes enough of all time. The rest belongs to the functions around it.
+    fn add_segments(&mut self, codes: BTreeMap<SegmentKey, SegmentCode>, functions: &FunctionRegions, all: u64) {
         let mut code_names = name_codes(&codes);
         let mut order: Vec<(SegmentKey, SegmentCode)> = codes.into_iter().collect();
         order.sort_by(|a, b| b.1.ns.cmp(&a.1.ns).then_with(|| a.0.cmp(&b.0)));
-        // The code of functions that is no region of its own, by the function.
+        // Segments for the rest of the code in functions, by the function.
         let mut rest: HashMap<usize, u32> = HashMap::new();
         for (at, (key, code)) in order.into_iter().enumerate() {
-            let function = functions.around(calls, key.function);
+            let function = functions.around(&self.calls, key.function);
             let is_named = code.ns > 0 && (at < MIN_NAMED_PLACES || at < MAX_CODE_REGIONS && is_heavy(code.ns, all));
+            let next = self.segments.len() as u32;
             let segment = match function {
                 _ if is_named => {
-                    let [from, to] = [&code.from, &code.to].map(|calls| calls.iter().cloned().collect::<Vec<_>>());
-                    let name = Some(name_code(&from, &to));
+                    let [from, to] = [code.from, code.to].map(|calls| calls.into_iter().collect::<Vec<_>>());
                     let (call, calls) = (key.function, Some(code.calls));
-                    let between = describe_code(&from, &to);
                     let code = code_names.remove(&key).unwrap_or_default();
-                    found.segments.push(CodeSegment { name, code, function, call, between, calls });
-                    found.segments.len() as u32 - 1
+                    let part = Some(CodePart { name: name_code(&from, &to), code, is_function: false, call });
+                    self.segments.push(CodeSegment { part, function, call, between: describe_code(&from, &to), calls });
+                    next
                 }
                 Some(function) => *rest.entry(function).or_insert_with(|| {
-                    let call = Some(found.functions[function].call);
-                    found.segments.push(CodeSegment { function: Some(function), call, ..CodeSegment::default() });
-                    found.segments.len() as u32 - 1
+                    let call = Some(functions.regions[function].call);
+                    self.segments.push(CodeSegment { function: Some(function), call, ..CodeSegment::default() });
+                    next
                 }),
                 None => 0,
             };
             for pair in code.pairs {
-                found.function_between.insert(pair, key.function);
-                if segment == 0 {
-                    continue;
+                self.function_between.insert(pair, key.function);
+                if segment > 0 {
+                    self.between.insert(pair, segment);
+                    self.ending.entry(pair.1).or_default().push(segment);
                 }
-                found.between.insert(pair, segment);
-                found.ending.entry(pair.1).or_default().push(segment);
             }
         }
-        found
     }
 
-    /// The place of a call site.
+    /// Returns the place of a call site.
     pub fn place(&self, site: Option<u32>) -> u32 {
         site.and_then(|site| self.place_of_site.get(site as usize).copied()).unwrap_or(0)
     }
 
-    /// The region between two places.
+    /// Returns the region between two places.
     pub fn between(&self, from: u32, to: u32) -> u32 {
         self.between.get(&(from, to)).copied().unwrap_or(0)
     }
 
-    /// Returns the call of the innermost function around all code between these places; `None` where it is the outermost function, or nothing
-    /// is known.
+    /// Returns the call of the innermost function around all code between these places, or `None` if it is the outermost or unknown.
     pub fn function_around(&self, places: &FxHashSet<u32>) -> Option<u32> {
         let pairs = self.function_between.iter();
         let inside = pairs.filter(|((from, to), _)| places.contains(from) && places.contains(to));
@@ -221,7 +221,7 @@ impl CodeSegments {
         found
     }
 
-    /// Returns whether a region lies in the function that `call` calls; also where that is not known.
+    /// Returns whether a region lies in the function that `call` calls, or may lie in it.
     pub fn is_in(&self, segment: u32, call: Option<u32>) -> bool {
         let Some(one) = self.segments.get(segment as usize).filter(|_| segment > 0) else { return true };
         call.is_none_or(|call| one.call.is_some_and(|own| self.calls.is_around(call, own)))
@@ -232,28 +232,19 @@ impl CodeSegments {
         self.ending.get(&place).map_or(&[], Vec::as_slice)
     }
 
-    /// The name of a region and of the functions around it, up to that which `call` calls (all where it is `None`).
+    /// Returns a region and the functions around it, up to the function that `call` calls, or all if it is `None`.
     pub fn path(&self, segment: u32, call: Option<u32>) -> Option<CodePath> {
         let segment = self.segments.get(segment as usize)?;
         let outside = call.map_or_else(Vec::new, |call| self.calls.path(call));
-        let (mut names, mut codes, mut calls) = (Vec::new(), Vec::new(), Vec::new());
-        let mut next = segment.function.and_then(|at| self.functions.get(at));
-        while let Some(one) = next.filter(|one| !outside.contains(&one.call)) {
-            names.push(one.name.clone());
-            codes.push(one.code.clone());
-            calls.push(Some(one.call));
-            next = one.parent.and_then(|at| self.functions.get(at));
-        }
-        names.reverse();
-        codes.reverse();
-        calls.reverse();
-        let n_functions = names.len();
-        names.extend(segment.name.clone());
-        codes.extend(segment.name.as_ref().map(|_| segment.code.clone()));
-        calls.extend(segment.name.as_ref().map(|_| segment.call));
-        if names.is_empty() {
-            names.push(OTHER.to_owned());
-            codes.push(CodeName::of_loop(OTHER));
+        let around = std::iter::successors(segment.function.and_then(|at| self.functions.get(at)), |one| {
+            one.parent.and_then(|at| self.functions.get(at))
+        });
+        let mut parts: Vec<CodePart> =
+            around.take_while(|one| !outside.contains(&one.call)).map(|one| one.part.clone()).collect();
+        parts.reverse();
+        parts.extend(segment.part.clone());
+        if parts.is_empty() {
+            parts.push(CodePart::other());
         }
         let function = segment.call.map_or_else(Vec::new, |call| self.calls.path(call));
         let ends = segment.calls.map(|(from, to)| {
@@ -263,17 +254,16 @@ impl CodeSegments {
             });
             CodeEnds { in_region, in_function }
         });
-        Some(CodePath { names, codes, n_functions, calls, ends, between: segment.between.clone() })
+        Some(CodePath { parts, ends, between: segment.between.clone() })
     }
 
-    /// Returns the label of the outermost call on the path to a node that is not one of `outside`, else of the node itself.
+    /// Returns the label of the outermost call on the path to a node that is not one of `outside`, or else the node's label.
     fn label_within(&self, node: u32, outside: &[u32]) -> String {
         let shown = self.calls.path(node).into_iter().find(|at| !outside.contains(at)).unwrap_or(node);
         self.calls.node(shown).map(|node| label(&node.place)).unwrap_or_default()
     }
 }
 
-/// Returns the code between places, with the times between their calls.
 fn find_code(
     times: BTreeMap<(u32, u32), u64>,
     survey: &CallSurvey,
@@ -312,7 +302,7 @@ fn find_code(
     codes
 }
 
-/// Returns the names of codes without lines. Those that are alike have numbers in the order of the source.
+/// Returns the names of codes without lines. Equal names get numbers in the order of the source.
 fn name_codes(codes: &BTreeMap<SegmentKey, SegmentCode>) -> BTreeMap<SegmentKey, CodeName> {
     let mut alike: BTreeMap<CodeName, Vec<(SourceOrder, &SegmentKey)>> = BTreeMap::new();
     for (key, code) in codes {
@@ -338,18 +328,14 @@ fn is_heavy(ns: u64, all: u64) -> bool {
     ns as f64 >= MIN_REGION_TIME * all as f64 && ns > 0
 }
 
-/// The functions that are regions.
 #[derive(Default)]
 struct FunctionRegions {
     regions: Vec<FunctionRegion>,
-    /// The time that goes by in each, with those in it.
-    ns: Vec<u64>,
-    /// Their indices by the call.
     of_call: HashMap<u32, usize>,
 }
 
 impl FunctionRegions {
-    /// The innermost of them around the function that `call` calls, itself among them.
+    /// Returns the innermost region around the function that `call` calls, which may be this function.
     fn around(&self, calls: &CallTree, call: Option<u32>) -> Option<usize> {
         let mut path = std::iter::successors(call, |&at| calls.node(at)?.parent);
         path.find_map(|at| self.of_call.get(&at).copied())
@@ -360,7 +346,7 @@ fn point_at(points: &[CallPoint], node: u32) -> CallPoint {
     points.get(node as usize).cloned().unwrap_or_default()
 }
 
-/// The functions in which time goes by between calls, if it is not all of the program's: in themselves, or in several of them that they call.
+/// Returns the functions in which time passes between calls, in their own code or in several functions that they call, but not all time.
 fn functions(calls: &CallTree, codes: &BTreeMap<SegmentKey, SegmentCode>, all: u64) -> FunctionRegions {
     let mut own: HashMap<u32, u64> = HashMap::new();
     for (call, ns) in codes.iter().filter_map(|(key, code)| Some((key.function?, code.ns))) {
@@ -368,7 +354,7 @@ fn functions(calls: &CallTree, codes: &BTreeMap<SegmentKey, SegmentCode>, all: u
         *time = time.saturating_add(ns);
     }
     let with_callees = calls.sums(&own);
-    // How many regions there are in what each calls, that are in no other region in it.
+    // Number of outermost regions in the functions that each call leads to.
     let mut in_it: HashMap<u32, usize> = HashMap::new();
     let mut kept: Vec<u32> = Vec::new();
     // A node comes after its parent.
@@ -392,38 +378,31 @@ fn functions(calls: &CallTree, codes: &BTreeMap<SegmentKey, SegmentCode>, all: u
     for &call in &kept {
         let parent = found.around(calls, calls.node(call).and_then(|node| node.parent));
         found.of_call.insert(call, found.regions.len());
-        found.ns.push(with_callees[call as usize]);
-        let name = calls.callee(call).map(|node| called_name(&node.place)).filter(|name| !name.is_empty());
-        let name = name.unwrap_or_else(|| "code".to_owned());
+        let name = calls.callee_name(call).unwrap_or_else(|| "code".to_owned());
         let code = CodeName { function: name.clone(), calls: String::new(), ordinal: 1 };
-        found.regions.push(FunctionRegion { name, code, parent, call });
+        let part = CodePart { name, code, is_function: true, call: Some(call) };
+        found.regions.push(FunctionRegion { part, parent, call });
     }
-    number_functions(calls, &mut found.regions);
-    let names: Vec<(Option<usize>, String)> = found.regions.iter().map(|one| (one.parent, one.name.clone())).collect();
-    for (one, own) in found.regions.iter_mut().zip(&names) {
-        if let Some(node) = calls.node(one.call).filter(|_| names.iter().filter(|other| *other == own).count() > 1) {
-            one.name = format!("{} from {}", one.name, label_of_call(&node.place));
-        }
-    }
+    distinguish_functions(calls, &mut found.regions);
     found
 }
 
-/// Numbers the functions of one name in a function, in the order in which the source calls them.
-fn number_functions(calls: &CallTree, regions: &mut [FunctionRegion]) {
+/// Numbers the functions with one name in one function, in the order of their calls in the source, and adds these calls to their names.
+fn distinguish_functions(calls: &CallTree, regions: &mut [FunctionRegion]) {
     let mut alike: BTreeMap<(Option<usize>, String), Vec<usize>> = BTreeMap::new();
     for (at, one) in regions.iter().enumerate() {
-        alike.entry((one.parent, one.name.clone())).or_default().push(at);
+        alike.entry((one.parent, one.part.name.clone())).or_default().push(at);
     }
     for mut functions in alike.into_values() {
         functions.sort_by_key(|&at| (calls.node(regions[at].call).and_then(|node| node.place.line), regions[at].call));
+        let are_several = functions.len() > 1;
         for (number, at) in (1..).zip(functions) {
-            regions[at].code.ordinal = number;
+            let FunctionRegion { part, call, .. } = &mut regions[at];
+            part.code.ordinal = number;
+            if let Some(node) = calls.node(*call).filter(|_| are_several) {
+                // The offset in the label distinguishes several calls if the line is not known.
+                part.name = format!("{} from {}", part.name, node.place.shortened().own_label());
+            }
         }
     }
-}
-
-/// A call of a function by where it is; the offset distinguishes several where the line is not known.
-fn label_of_call(place: &CodePlace) -> String {
-    let function = place.function.as_ref().map(|_| short(place.function_label()).to_owned());
-    CodePlace { function, callers: Vec::new(), ..place.clone() }.label()
 }

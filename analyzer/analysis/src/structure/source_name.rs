@@ -1,4 +1,4 @@
-//! Names of functions as their source has them, from those that a compiler or a library made of them.
+//! Converts the names that a compiler or a library gives to functions to their names in the source.
 
 use addr2line::gimli::{
     DW_LANG_Fortran03, DW_LANG_Fortran08, DW_LANG_Fortran18, DW_LANG_Fortran77, DW_LANG_Fortran90, DW_LANG_Fortran95,
@@ -8,10 +8,10 @@ use addr2line::gimli::{
 /// Prefix that glibc gives a public function's name for its own calls.
 const WITHIN_GLIBC: &str = "__GI_";
 
-/// The name in the source of a demangled `name`; `language`: that of its source file, if it is known.
+/// Returns the name in the source of a demangled `name`. `language` is the language of its source file, if it is known.
 ///
-/// A procedure of a Fortran module, `__module_MOD_procedure` by gfortran, is `module::procedure`. Of other Fortran procedures compilers append an
-/// underscore to the name: without debug information nothing distinguishes `solve_` from a C function of this name, so there it stays.
+/// A procedure of a Fortran module, `__module_MOD_procedure` by gfortran, becomes `module::procedure`. Compilers append an underscore to the names
+/// of other Fortran procedures. Without debug information nothing distinguishes `solve_` from a C function of this name, so it stays.
 pub(super) fn source_name(name: String, language: Option<DwLang>) -> String {
     let parts = name.strip_prefix("__").and_then(|rest| rest.split_once("_MOD_"));
     if let Some((module, procedure)) = parts.filter(|(module, procedure)| !module.is_empty() && !procedure.is_empty()) {
@@ -28,15 +28,9 @@ pub(super) fn source_name(name: String, language: Option<DwLang>) -> String {
 }
 
 fn is_fortran(language: DwLang) -> bool {
-    const FORTRAN: [DwLang; 6] = [
-        DW_LANG_Fortran77,
-        DW_LANG_Fortran90,
-        DW_LANG_Fortran95,
-        DW_LANG_Fortran03,
-        DW_LANG_Fortran08,
-        DW_LANG_Fortran18,
-    ];
-    FORTRAN.contains(&language)
+    let before_2003 = [DW_LANG_Fortran77, DW_LANG_Fortran90, DW_LANG_Fortran95];
+    let since_2003 = [DW_LANG_Fortran03, DW_LANG_Fortran08, DW_LANG_Fortran18];
+    before_2003.contains(&language) || since_2003.contains(&language)
 }
 
 #[cfg(test)]

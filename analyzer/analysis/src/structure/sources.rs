@@ -1,7 +1,7 @@
 //! Functions and lines of a file's code, from its debug information and its symbol tables.
 //!
-//! The file may be damaged or hostile: what reads it takes as much time and memory as it likes, and may end its process. So reports have it read by
-//! processes of its own ([`super::code_readers`]).
+//! The file may be damaged or hostile: reading it may take any time and memory, and may end the process. So reports have it read by separate
+//! processes ([`super::code_readers`]).
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -20,7 +20,6 @@ use super::frames::{is_runtime_library, is_system_file};
 use super::function_symbols::function_names;
 use super::source_name::source_name;
 
-/// The name and position of the call that returns to an address.
 #[derive(Clone, Debug, Default, Encode, Decode)]
 pub(super) struct NamedCall {
     pub place: CodePlace,
@@ -28,19 +27,18 @@ pub(super) struct NamedCall {
     pub is_in_main: bool,
 }
 
-/// A file's own names and those of its separate debug file.
 pub(super) struct SymbolSources {
     debug: Option<Loader>,
     own: Option<Loader>,
     /// The functions of addresses by the symbol tables of both.
     functions: HashMap<u64, String>,
-    /// The files that gave less than they have, and why.
+    /// The files that were not fully read, with the reasons.
     pub(super) faults: Vec<String>,
 }
 
 impl SymbolSources {
-    /// Reads the names of `addresses`, without `has_lines` and of the libraries of run-times from the symbol tables alone. `None` where the file is
-    /// not the one with `build_id` (if that is known).
+    /// Reads the names of `addresses`, only from the symbol tables if not `has_lines` or if the file is a run-time library. Returns `None` if the
+    /// file has another build id, unless `build_id` is empty.
     pub(super) fn open(path: &Path, build_id: &[u8], addresses: &[u64], has_lines: bool) -> Option<SymbolSources> {
         let facts = DebugFacts::read(path);
         let found = facts.as_ref().map_or(&[][..], |facts| &facts.build_id);
@@ -48,7 +46,7 @@ impl SymbolSources {
             return None;
         }
         let debug_path = facts.filter(|facts| !facts.has_dwarf).and_then(|facts| facts.debug_file(path));
-        // Nobody changes a line of the C library, whose debug information takes longer to unpack than most programs' to read.
+        // The debug information of the C library takes longer to unpack than most programs' to read, and users do not change its lines.
         let has_lines = has_lines && !is_runtime_library(&path.to_string_lossy());
         let mut faults = Vec::new();
         let mut functions = function_names(path, addresses, &mut faults);
@@ -61,15 +59,9 @@ impl SymbolSources {
         Some(SymbolSources { debug, own, functions, faults })
     }
 
-    /// Returns the frames of the source at an address, the innermost first; empty where nothing is known.
-    pub(super) fn position(&self, address: u64) -> SourcePosition {
-        let mut positions = self.debug.iter().chain(&self.own).map(|loader| dwarf_position(loader, address));
-        positions.find(|position| own_place(position).is_some()).unwrap_or_default()
-    }
-
-    /// Returns the known facts about the call that ends at an address.
     pub(super) fn named_call(&self, address: u64) -> NamedCall {
-        let mut position = self.position(address);
+        let mut positions = self.debug.iter().chain(&self.own).map(|loader| dwarf_position(loader, address));
+        let mut position = positions.find(|position| own_place(position).is_some()).unwrap_or_default();
         let mut place = own_place(&position).cloned().unwrap_or_default();
         let symbol = self.functions.get(&address).map(String::as_str);
         let outermost = position.last().map(|(place, _)| place.function_label());
@@ -85,7 +77,7 @@ impl SymbolSources {
     }
 }
 
-/// Opens the debug information of a file, and of that with what several share, or notes in `faults` why it cannot be used.
+/// Opens the debug information of a file, and of the `alternate` file that several files share, or notes in `faults` why it cannot be used.
 fn open_loader(path: &Path, alternate: Option<PathBuf>, faults: &mut Vec<String>) -> Option<Loader> {
     let files = std::iter::once(path).chain(alternate.as_deref());
     let mut faulty = files.filter_map(|file| Some((file, debug_budget::find_fault(file)?)));
@@ -101,7 +93,7 @@ fn open_loader(path: &Path, alternate: Option<PathBuf>, faults: &mut Vec<String>
 /// Fortran's main programs in the symbol tables of gfortran, NVIDIA's compiler and flang.
 const MAIN_PROGRAMS: [&str; 3] = ["MAIN__", "MAIN_", "_QQmain"];
 
-/// Returns the source position of the call at `address`, from the inside out; empty where nothing is known.
+/// Returns the source position of the call at `address`, the innermost frame first; empty if nothing is known.
 fn dwarf_position(loader: &Loader, address: u64) -> SourcePosition {
     let mut position = Vec::new();
     let Ok(mut frames) = loader.find_frames(address) else { return position };
@@ -118,7 +110,7 @@ fn dwarf_position(loader: &Loader, address: u64) -> SourcePosition {
     position
 }
 
-/// The innermost place that is the user's own, else the innermost; `None` where nothing is known of it.
+/// Returns the innermost place in the user's code, or else the innermost one; `None` if nothing is known of it.
 fn own_place(position: &SourcePosition) -> Option<&CodePlace> {
     let mut places = position.iter().map(|(place, _)| place);
     let own = places
@@ -128,17 +120,16 @@ fn own_place(position: &SourcePosition) -> Option<&CodePlace> {
     own.filter(|place| **place != CodePlace::default())
 }
 
-/// The file's own statements about the location of its debug information.
+/// The location of a file's debug information, as stated in the file.
 struct DebugFacts {
     build_id: Vec<u8>,
     has_dwarf: bool,
     /// Name and CRC of its separate debug file.
     link: Option<(String, u32)>,
-    /// Path and build id of the file with what several debug files share.
+    /// Path and build id of the file that several debug files share.
     alternate: Option<(String, Vec<u8>)>,
 }
 
-/// The folder in which distributions install debug files.
 const DEBUG_ROOT: &str = "/usr/lib/debug";
 
 impl DebugFacts {
@@ -148,16 +139,8 @@ impl DebugFacts {
         Some(DebugFacts {
             build_id: file.build_id().ok().flatten().unwrap_or_default().to_vec(),
             has_dwarf: file.has_debug_symbols(),
-            link: file
-                .gnu_debuglink()
-                .ok()
-                .flatten()
-                .map(|(name, crc)| (String::from_utf8_lossy(name).into_owned(), crc)),
-            alternate: file
-                .gnu_debugaltlink()
-                .ok()
-                .flatten()
-                .map(|(name, id)| (String::from_utf8_lossy(name).into_owned(), id.to_vec())),
+            link: file.gnu_debuglink().ok().flatten().map(|(name, crc)| (lossy_text(name), crc)),
+            alternate: file.gnu_debugaltlink().ok().flatten().map(|(name, id)| (lossy_text(name), id.to_vec())),
         })
     }
 
@@ -167,7 +150,7 @@ impl DebugFacts {
             let (name, crc) = self.link.as_ref()?;
             let folder = fs::canonicalize(path).ok()?.parent()?.to_owned();
             let installed = Path::new(DEBUG_ROOT).join(folder.strip_prefix("/").ok()?);
-            // A link is a name, wherever a hostile one would like to point.
+            // A hostile link could be a path.
             let name = base_name(name);
             let candidates = [folder.join(name), folder.join(".debug").join(name), installed.join(name)];
             let mut files = candidates.into_iter().filter(|file| file.is_file());
@@ -175,7 +158,6 @@ impl DebugFacts {
         })
     }
 
-    /// Returns whether the file at `path` has the same build id.
     fn has_same_build_id(&self, path: &Path) -> bool {
         !self.build_id.is_empty() && DebugFacts::read(path).is_some_and(|other| other.build_id == self.build_id)
     }
@@ -187,14 +169,17 @@ impl DebugFacts {
     }
 }
 
-/// Returns the path at which the debug file of a build id is installed.
+fn lossy_text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
 fn build_id_path(build_id: &[u8]) -> Option<PathBuf> {
     let (first, rest) = build_id.split_first()?;
     let rest: String = rest.iter().map(|byte| format!("{byte:02x}")).collect();
     Some(Path::new(DEBUG_ROOT).join(format!(".build-id/{first:02x}/{rest}.debug")))
 }
 
-/// The CRC by which a debug link knows its file.
+/// Computes the CRC with which a debug link identifies its file.
 fn file_crc(path: &Path) -> Option<u32> {
     let mut file = File::open(path).ok()?;
     let mut hasher = crc32fast::Hasher::new();

@@ -1,7 +1,7 @@
 //! The first pass over a run: which calls follow which, how often, and where the time between them goes.
 //!
-//! It is what loops and regions are found from before the second pass folds the records into the model. Its size grows with
-//! ranks × kinds of calls and with the pairs of call sites that follow one another, never with records.
+//! Loops and regions are found from it, before the second pass folds the records into the model. Its size grows with ranks × kinds of
+//! calls and with the pairs of call sites that follow one another, never with records.
 
 use bincode::{Decode, Encode};
 use std::collections::{BTreeMap, HashMap};
@@ -21,6 +21,7 @@ use crate::read::definitions::RankDefinitions;
 use crate::read::open::RecordedRun;
 use crate::read::pass::{self, ProgressReport, RankPass};
 use crate::structure::call_kinds::{CallKind, CallKinds};
+use crate::structure::interning::intern;
 
 /// The results of the first pass.
 #[derive(Clone, Debug, Default, Encode, Decode)]
@@ -31,8 +32,8 @@ pub struct CallSurvey {
     pub tokens: Vec<CallToken>,
     /// Survey of each rank, by number.
     pub ranks: Vec<RankSurvey>,
-    /// Pairs of call sites that follow one another on the ranks' first threads, summed over ranks. `None`: before the first
-    /// call of a rank, or a call site that the recorder did not know.
+    /// Pairs of call sites that follow one another on the ranks' first threads, summed over ranks. `None` stands for the start of a rank,
+    /// and for a call site that the recorder did not know.
     pub pairs: HashMap<(Option<u32>, Option<u32>), SitePair>,
     /// True if a rank has marked iterations.
     pub marked_iterations: bool,
@@ -40,24 +41,24 @@ pub struct CallSurvey {
     pub marked_phases: bool,
     /// True if a rank recorded profiles in place of calls.
     pub profiles: bool,
-    /// True if of a rank its summary was read in place of its calls.
+    /// True if the summary of a rank was read in place of its calls.
     pub summaries: bool,
 }
 
 /// A kind of call: calls of one kind are the same step of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
 pub struct CallToken {
-    /// Index of the call site; `None` where the recorder did not know it.
+    /// Index of the call site, or `None` if the recorder did not know it.
     pub site: Option<u32>,
     /// Number of the operation.
     pub operation: u16,
-    /// The rank's own id of the communicator, which counts those that it made: on ranks that run the same code it means the
-    /// same, while a communicator of a row or a column is another one on each.
+    /// The rank's own id of the communicator, a number in the order of their creation. It means the same on all ranks that run the same
+    /// code, while each row or column has a communicator of its own.
     pub comm: u32,
 }
 
 impl CallToken {
-    /// The token of calls of a kind, whose call site is an id of `definitions`.
+    /// Returns the token of calls of a kind, whose call site is an id of `definitions`.
     pub fn from_kind(kind: &CallKind, sites: &CallSiteTable, definitions: &RankDefinitions) -> CallToken {
         let site = u32::try_from(kind.call_site).ok().and_then(|id| sites.find(definitions, id));
         CallToken { site, operation: kind.operation, comm: kind.comm }
@@ -71,24 +72,24 @@ pub struct RankSurvey {
     pub rank: u32,
     /// Calls.
     pub calls: u64,
-    /// Calls of each kind that it has, by index of the kind.
+    /// Number of calls of each of its kinds, by index of the kind.
     pub counts: Vec<(u32, u64)>,
-    /// Its clock, from all that its log holds; `None` where nothing could be read.
+    /// Its clock, or `None` if its log could not be read.
     pub clock: Option<RankClock>,
     /// True if it has samples.
     pub is_sampled: bool,
-    /// Of each of its threads, by number: the sequence number after that of its last record.
+    /// The sequence number after the last record of each thread, by the thread's number.
     pub threads: BTreeMap<u32, u64>,
 }
 
 impl RankSurvey {
-    /// Its calls of the kind with this index.
+    /// Returns the number of calls of a kind.
     pub fn count(&self, kind: u32) -> u64 {
         let found = self.counts.binary_search_by_key(&kind, |&(kind, _)| kind);
         found.ok().and_then(|at| self.counts.get(at)).map_or(0, |&(_, count)| count)
     }
 
-    /// Its calls of all these kinds.
+    /// Returns the number of calls of all these kinds.
     pub fn count_all(&self, kinds: &[u32]) -> u64 {
         kinds.iter().map(|&kind| self.count(kind)).sum()
     }
@@ -99,8 +100,7 @@ impl RankSurvey {
 pub struct SitePair {
     /// Number of occurrences.
     pub count: u64,
-    /// Nanoseconds from the end of the first call to the end of the second. Whole ones, so that their sum does not depend on the
-    /// order of adding.
+    /// Nanoseconds from the end of the first call to the end of the second. They are integers, so that the order of adding does not matter.
     pub ns: u64,
 }
 
@@ -109,13 +109,19 @@ pub fn survey(run: &RecordedRun, progress: ProgressReport) -> CallSurvey {
     survey_ranks(run, &run.headers, progress).unwrap_or_default().sorted()
 }
 
-/// Surveys the ranks of `run` that `headers` are of: a part of the run's survey. `None`: there are none.
+/// Surveys the ranks of `run` with these headers: a part of the run's survey, or `None` if there are none.
 pub(crate) fn survey_ranks(run: &RecordedRun, headers: &[LogHeader], progress: ProgressReport) -> Option<CallSurvey> {
-    pass::fold(run, headers, |header| RankPassState::new(header, run.is_first_look), progress)
+    pass::fold(run, headers, |header| RankPassState::new(header, run.part.is_first_look), progress)
 }
 
 fn renumbered(site: Option<u32>, indices: &[u32]) -> Option<u32> {
     site.map(|site| indices[site as usize])
+}
+
+fn renumber_kinds(rank: &mut RankSurvey, numbers: &[u32]) {
+    for (token, _) in rank.counts.iter_mut() {
+        *token = numbers[*token as usize];
+    }
 }
 
 impl CallSurvey {
@@ -141,7 +147,7 @@ impl CallSurvey {
         CallSurvey { sites, ranks: self.ranks.clone(), ..CallSurvey::default() }
     }
 
-    /// Returns the survey of all ranks, with call sites and kinds of calls in an order that does not depend on that of merging.
+    /// Returns the survey of all ranks, with call sites and kinds of calls in an order that does not depend on the order of merging.
     pub(crate) fn sorted(self) -> CallSurvey {
         let (sites, indices) = self.sites.sorted();
         let tokens: Vec<CallToken> =
@@ -153,23 +159,14 @@ impl CallSurvey {
             numbers[old as usize] = new;
         }
         let mut ranks = self.ranks;
-        for (token, _) in ranks.iter_mut().flat_map(|rank| &mut rank.counts) {
-            *token = numbers[*token as usize];
-        }
         for rank in ranks.iter_mut() {
+            renumber_kinds(rank, &numbers);
             rank.counts.sort_unstable();
         }
-        CallSurvey {
-            sites,
-            tokens: order.iter().map(|&old| tokens[old as usize]).collect(),
-            ranks,
-            pairs: self
-                .pairs
-                .into_iter()
-                .map(|((from, to), pair)| ((renumbered(from, &indices), renumbered(to, &indices)), pair))
-                .collect(),
-            ..self
-        }
+        let tokens = order.iter().map(|&old| tokens[old as usize]).collect();
+        let pairs = self.pairs.into_iter();
+        let pairs = pairs.map(|((from, to), pair)| ((renumbered(from, &indices), renumbered(to, &indices)), pair));
+        CallSurvey { sites, tokens, ranks, pairs: pairs.collect(), ..self }
     }
 }
 
@@ -180,15 +177,10 @@ impl PartialResult for CallSurvey {
         let mut numbers = Vec::with_capacity(higher.tokens.len());
         for token in higher.tokens {
             let token = CallToken { site: renumbered(token.site, &sites), ..token };
-            numbers.push(*known.entry(token).or_insert_with(|| {
-                self.tokens.push(token);
-                self.tokens.len() as u32 - 1
-            }));
+            numbers.push(intern(&mut known, &mut self.tokens, token));
         }
         for mut rank in higher.ranks {
-            for (token, _) in rank.counts.iter_mut() {
-                *token = numbers[*token as usize];
-            }
+            renumber_kinds(&mut rank, &numbers);
             self.ranks.push(rank);
         }
         for ((from, to), pair) in higher.pairs {
@@ -204,16 +196,13 @@ impl PartialResult for CallSurvey {
     }
 }
 
-/// The survey of one rank while it is made.
 struct RankPassState {
-    rank: u32,
+    header: LogHeader,
     definitions: RankDefinitions,
     profiles: bool,
-    /// True if it is surveyed by its summary.
+    /// True if its summary is read in place of its calls.
     is_summed_up: bool,
     is_first_look: bool,
-    /// Header of the log, which converts ticks to seconds once its end is known.
-    clock: LogHeader,
     calls: ThreadCalls,
     threads: BTreeMap<u32, u64>,
     /// Addresses at which samples were taken, with the ids of their call paths.
@@ -223,19 +212,18 @@ struct RankPassState {
 impl RankPassState {
     fn new(header: &LogHeader, is_first_look: bool) -> Self {
         RankPassState {
+            header: header.clone(),
             is_first_look,
             is_summed_up: false,
-            rank: header.rank,
             definitions: RankDefinitions::default(),
             profiles: false,
-            clock: header.clone(),
             calls: ThreadCalls::default(),
             threads: BTreeMap::new(),
             sampled: FxHashSet::default(),
         }
     }
 
-    /// Records of a thread lie before a sequence number.
+    /// Notes that records of a thread reach up to a sequence number.
     fn extend_to(&mut self, thread: u32, next: u64) {
         let last = self.threads.entry(thread).or_default();
         *last = next.max(*last);
@@ -247,11 +235,7 @@ impl RankPass for RankPassState {
 
     fn item(&mut self, item: LogItem) {
         match item {
-            LogItem::Definitions(definitions) => {
-                for one in definitions {
-                    self.definitions.add(one);
-                }
-            }
+            LogItem::Definitions(definitions) => self.definitions.extend(definitions),
             LogItem::Records { head, records } => {
                 self.extend_to(head.thread, head.first.saturating_add(records.len() as u64));
                 if head.thread == 0 {
@@ -265,7 +249,7 @@ impl RankPass for RankPassState {
             LogItem::Summary(summary) if self.is_first_look => {
                 self.extend_to(summary.thread(), summary.batch.next.first);
                 self.is_summed_up = true;
-                self.profiles |= self.clock.mode == RecordingMode::Profile;
+                self.profiles |= self.header.mode == RecordingMode::Profile;
             }
             LogItem::Samples { samples, .. } => {
                 self.sampled.extend(samples.iter().map(|one| (one.location, one.call_path)));
@@ -284,7 +268,7 @@ impl RankPass for RankPassState {
             let site = u32::try_from(kind.call_site).ok().and_then(|id| of_id.get(&id).copied());
             tokens.push(CallToken { site, operation: kind.operation, comm: kind.comm });
         }
-        let clock = self.definitions.clock(&self.clock);
+        let clock = self.definitions.clock(&self.header);
         let tick_s = clock.tick_s();
         let mut pairs: HashMap<_, SitePair> = HashMap::new();
         for (&(from, to), sums) in &self.calls.pairs {
@@ -297,7 +281,7 @@ impl RankPass for RankPassState {
         let mut phases = self.definitions.regions.values().filter(|region| region.id != 0);
         CallSurvey {
             ranks: vec![RankSurvey {
-                rank: self.rank,
+                rank: self.header.rank,
                 calls: self.calls.n,
                 counts,
                 clock: Some(clock),
@@ -315,28 +299,25 @@ impl RankPass for RankPassState {
     }
 }
 
-/// Sums of a pair of kinds.
 #[derive(Clone, Copy, Default)]
 struct PairSums {
     count: u64,
     ticks: u64,
 }
 
-/// The calls of a thread, counted.
 #[derive(Default)]
 struct ThreadCalls {
     n: u64,
     kinds: CallKinds,
-    /// Calls of each kind.
     counts: Vec<u64>,
     pairs: FxHashMap<(u32, u32), PairSums>,
-    /// End of the last call; `None` before the first.
+    /// End of the last call, or `None` before the first.
     last_end: Option<u64>,
     /// Kind that followed each kind the last time, with sums that are not in `pairs` yet: programs repeat themselves.
     followed: Vec<(u32, PairSums)>,
 }
 
-/// Most pairs of kinds that are distinguished on a rank; programs have thousands at most.
+/// Maximum number of pairs of kinds that are distinguished on a rank; programs have thousands at most.
 const MOST_PAIRS: usize = 1 << 18;
 
 impl ThreadCalls {

@@ -2,10 +2,10 @@
 //!
 //! A call site is a return address: the call is the instruction before it, so that the address less one is looked up. The
 //! log stores it less the module's load address, which makes position-independent programs and shared objects the same as
-//! all others. What is known of a place, best first:
+//! all others. The sources of names, best first:
 //!
 //! 1. function, file and line from DWARF, in the file itself or in its separate debug file (by build id or debug link);
-//!    of functions inlined into one another the innermost that is not a system header's;
+//!    for functions inlined into one another, the innermost that is not in a system header;
 //! 2. the function from the symbol tables (`function_symbols.rs`);
 //! 3. module and offset, always.
 //!
@@ -15,8 +15,8 @@
 //!
 //! A file that is not the one recorded (its build id differs) gives no names: they would be wrong.
 //!
-//! Names are worth a limited processor time: a log may name any file of this machine, each by as many paths as it likes. A file takes at most half of the
-//! time that is left, so that a hostile one leaves the others theirs. Once little is left, call sites have no names, and the report says so.
+//! Names may take a limited processor time: a log may name any file of this machine, each by any number of paths. A file takes at most half of
+//! the time that is left, so that a hostile one leaves time for the others. Once little is left, call sites have no names, and the report says so.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -26,7 +26,7 @@ use std::time::Duration;
 use lbprof_collector::{Problem, ProblemKind};
 
 use crate::model::Module;
-use crate::model::sites::{CallSite, CallSiteTable, ChainCall, SiteAddress};
+use crate::model::sites::{CallSiteTable, ChainCall, SiteAddress};
 use crate::structure::call_tree::{CallTree, MOST_SITES};
 use crate::structure::code_place::SourcePosition;
 pub use crate::structure::code_place::{Caller, CodePlace, base_name, first_on_line};
@@ -42,23 +42,22 @@ pub struct ResolvedNames {
     pub places: Vec<CodePlace>,
     /// The calls of the source that they are.
     pub calls: CallTree,
-    /// For each the first one that is the same call of the source, reached in the same way: compilers copy a call where they unroll a loop
-    /// or let branches end apart. Its own index where the line is not known.
+    /// For each call site, the first one that is the same call of the source, with the same path: compilers copy calls by loop unrolling and tail
+    /// duplication. Its own index if the line is not known.
     pub first_copy: Vec<u32>,
-    /// For each call site, true if it is in `main`, functions inlined into it included: `main` runs once, so that its loop makes each of
-    /// these calls. Not where that is not known.
+    /// For each call site, true if it is known to be in `main`, including functions inlined into it: `main` runs once, so that its loop makes each
+    /// of these calls.
     pub in_main: Vec<bool>,
     /// The code that samples hit.
     pub sampled: SampledCode,
     /// Problems that kept names from being found.
     pub problems: Vec<Problem>,
-    /// Modules whose files are there, and are those of the run.
+    /// Modules whose files exist and are the same as in the run.
     pub files: BTreeSet<u32>,
-    /// The readers of code.
     pub(super) readers: CodeReaders,
 }
 
-/// Processor time that names are worth by default: a program of 2 GB with debug information takes a few seconds.
+/// Default processor time for names: a program of 2 GB with debug information takes a few seconds.
 pub const MOST_TIME: Duration = Duration::from_secs(16);
 
 /// The fraction of that time below which no further file is read.
@@ -79,37 +78,32 @@ pub fn resolve(all: &CallSiteTable, readers: &CodeReaders, within: Duration) -> 
             by_module.entry(module).or_default().insert(site.offset);
         }
     }
-    // Of files that only samples lie in the table of functions shows that nothing is known: the system's own code is in none.
+    // Missing names in files that have only samples are visible in the table of functions.
     let calls_in: BTreeMap<u32, u64> =
         by_module.iter().map(|(&module, offsets)| (module, offsets.len() as u64)).collect();
-    for &(module, offset) in &all.sampled {
-        if let Some(module) = module {
-            by_module.entry(module).or_default().insert(return_to(offset));
-        }
-    }
-    for call in all.chains.iter().flat_map(|chain| &chain.callers) {
-        if let ChainCall::To((Some(module), offset)) = *call {
-            by_module.entry(module).or_default().insert(offset);
-        }
+    for (module, offset) in sampled_addresses(all) {
+        by_module.entry(module).or_default().insert(offset);
     }
     let mut time = NamingTime { left: within, least: within / MIN_FRACTION_LEFT };
     let mut problems = Vec::new();
     let mut known: HashMap<(u32, u64), NamedCall> = HashMap::new();
     let mut files = BTreeSet::new();
-    // Files with all names that they have: what others lack is reported of them.
+    // Files that were read without faults.
     let mut whole_files = BTreeSet::new();
     for (module, offsets) in by_module {
         let Some(file) = all.modules.get(module as usize) else { continue };
-        let names = resolve_module(file, &offsets, readers, &mut time);
-        if !names.found.is_empty() {
+        let (names, faults) = resolve_module(file, &offsets, readers, &mut time);
+        if !names.is_empty() {
             files.insert(module);
-            if names.faults.is_empty() {
+            if faults.is_empty() {
                 whole_files.insert(module);
             }
         }
-        let faults = names.faults.into_iter();
-        problems.extend(faults.filter_map(|one| Some(Problem { count: *calls_in.get(&module)?, ..one })));
-        known.extend(offsets.into_iter().map(|offset| (module, offset)).zip(names.found));
+        if let Some(&count) = calls_in.get(&module) {
+            let faults = faults.into_iter();
+            problems.extend(faults.map(|(kind, detail)| Problem { kind, rank: None, count, detail }));
+        }
+        known.extend(offsets.into_iter().map(|offset| (module, offset)).zip(names));
     }
     let found: Vec<Option<&NamedCall>> =
         all.call_sites.iter().map(|site| known.get(&(site.module?, site.offset))).collect();
@@ -131,17 +125,24 @@ pub fn resolve(all: &CallSiteTable, readers: &CodeReaders, within: Duration) -> 
         SampledFrame::new(&file.path, &found.place, &found.position)
     });
     resolved.problems.extend(problems);
-    resolved.files = files;
-    resolved.readers = readers.clone();
-    resolved
+    ResolvedNames { files, readers: readers.clone(), ..resolved }
 }
 
-/// Returns the address that a call at a sampled instruction would return to.
+/// Returns the modules and offsets to look up for samples, and for the calls that led to them.
+fn sampled_addresses(all: &CallSiteTable) -> impl Iterator<Item = (u32, u64)> {
+    let sampled = all.sampled.iter().filter_map(|&(module, offset)| Some((module?, return_to(offset))));
+    let calls = all.chains.iter().flat_map(|chain| &chain.callers).filter_map(|call| match *call {
+        ChainCall::To((module, offset)) => Some((module?, offset)),
+        ChainCall::InScript(..) => None,
+    });
+    sampled.chain(calls)
+}
+
 fn return_address(sampled: SiteAddress) -> SiteAddress {
     (sampled.0, return_to(sampled.1))
 }
 
-/// The code that samples hit. `frame_at` gives what is known of the call that returns to an address; `places` are those of the call sites.
+/// Returns the code that samples hit. `frame_at` returns the frame of the call that returns to an address; `places` are the places of the call sites.
 fn sampled_code(
     all: &CallSiteTable,
     places: &[CodePlace],
@@ -160,16 +161,12 @@ fn sampled_code(
         }
     }
     let mut by_chain: BTreeMap<u32, Vec<(SiteAddress, Option<SampledFrame>, bool)>> = BTreeMap::new();
-    for &(address, chain) in all.sampled_by.iter().filter(|(address, _)| {
-        !address
-            .0
-            .is_some_and(|module| all.modules.get(module as usize).is_some_and(|file| is_recorder_file(&file.path)))
-    }) {
-        by_chain.entry(chain).or_default().push((
-            address,
-            frame_at(return_address(address)),
-            of_program.contains(&address.0),
-        ));
+    for &(address, chain) in &all.sampled_by {
+        let file = address.0.and_then(|module| all.modules.get(module as usize));
+        if !file.is_some_and(|file| is_recorder_file(&file.path)) {
+            let code = (address, frame_at(return_address(address)), of_program.contains(&address.0));
+            by_chain.entry(chain).or_default().push(code);
+        }
     }
     for (chain, addresses) in by_chain {
         let Some(callers) = all.chains.get(chain as usize).map(|chain| &chain.callers) else { continue };
@@ -179,7 +176,7 @@ fn sampled_code(
     code.finish()
 }
 
-/// The files of a run, and which of them are the program's: of those the calls of a chain are shown.
+/// The files of a run, and which of them are the program's: their calls in a chain are shown.
 struct ChainReader<'a> {
     all: &'a CallSiteTable,
     of_program: &'a BTreeSet<Option<u32>>,
@@ -191,7 +188,6 @@ impl ChainReader<'_> {
         self.all.modules.get(*module as usize).is_some_and(|file| is_wanted(&file.path))
     }
 
-    /// Returns whether a call is in a function of the program's.
     fn is_own(&self, call: &ChainCall) -> bool {
         match call {
             ChainCall::To(address) => self.of_program.contains(&address.0),
@@ -201,13 +197,13 @@ impl ChainReader<'_> {
         }
     }
 
-    /// Returns the program's calls of a chain, the innermost of which comes first. Where no call is the program's own, all in scripts are.
+    /// Returns the program's calls of a chain, which comes with the innermost call first. If no call is the program's own, all in scripts are.
     fn program_calls(
         &self,
         callers: &[ChainCall],
         frame_at: impl Fn(SiteAddress) -> Option<SampledFrame>,
     ) -> ProgramCalls {
-        // The recorder leaves out what MPI does, unless that calls the program.
+        // The recorder leaves out calls within MPI, unless MPI calls the program.
         let mpi_call = callers.iter().position(|call| self.is_in(call, is_mpi_library));
         let is_any_own = callers.iter().any(|call| self.is_own(call));
         let is_script = callers.iter().any(|call| matches!(call, ChainCall::InScript(..)));
@@ -238,8 +234,8 @@ impl ChainReader<'_> {
     }
 }
 
-/// Returns the problem that files have no symbols for any call site of the program in them, or `None` if all have. A call path may lead through
-/// single places without a symbol, in code that was written by hand, for example; and where it leads through a script, the script's functions name it.
+/// Reports files that have no symbols for any call site of the program in them, or returns `None` if all have. A call path may lead through
+/// single places without a symbol, e.g. in handwritten assembly code, and a script's functions name a path through the script.
 fn find_stripped(all: &CallSiteTable, places: &[CodePlace], files: &BTreeSet<u32>) -> Option<Problem> {
     let sites = all.call_sites.iter().zip(places).filter(|(site, _)| {
         let mut path = std::iter::successors(Some(*site), |site| all.call_sites.get(site.parent? as usize));
@@ -268,12 +264,12 @@ fn find_stripped(all: &CallSiteTable, places: &[CodePlace], files: &BTreeSet<u32
 /// Maximum number of files without symbols that are listed.
 const MAX_STRIPPED: usize = 3;
 
-/// Returns the return address of a call that is the instruction at an address: return addresses are looked up less one.
+/// Returns the return address of a call at an address: return addresses are looked up less one.
 fn return_to(address: u64) -> u64 {
     address.wrapping_add(1)
 }
 
-/// Returns call sites without names, if none are to be looked up.
+/// Returns call sites without looking up their names.
 pub fn unnamed(all: &CallSiteTable) -> ResolvedNames {
     let calls = known_calls(all, unresolved(all), |_| const { &Vec::new() }, |_| false);
     ResolvedNames { sampled: CodeBuilder::new(&all.modules).finish(), ..calls }
@@ -285,10 +281,12 @@ fn known_calls<'a>(
     position: impl Fn(usize) -> &'a SourcePosition,
     is_in_main: impl Fn(usize) -> bool,
 ) -> ResolvedNames {
-    let scripts: Vec<Option<SourcePosition>> =
-        (all.call_sites.iter().zip(&places)).map(|(site, place)| script_position(site, place)).collect();
+    // The positions of calls in interpreted functions.
+    let scripts: Vec<Option<SourcePosition>> = (all.call_sites.iter().zip(&places))
+        .map(|(site, place)| site.function.map(|_| vec![(place.clone(), site.column)]))
+        .collect();
     let calls = CallTree::new(all, |at| (&places[at], (scripts[at].as_ref().unwrap_or_else(|| position(at)))));
-    // What calls MPI for a script has the place of the script's own call.
+    // A site that calls MPI for a script has the place of the script's own call.
     let shown: Vec<usize> = (0..).zip(&places).map(|(site, _)| calls.shown_as(site) as usize).collect();
     let in_main = (0..places.len())
         .map(|at| match &scripts[shown[at]] {
@@ -313,93 +311,58 @@ fn known_calls<'a>(
         let detail = "call sites: which calls lead to them is not shown".to_owned();
         problems.push(Problem { kind: ProblemKind::TooMany, rank: None, count: places.len() as u64, detail });
     }
-    let sampled = SampledCode::default();
-    ResolvedNames {
-        first_copy: calls.first_copies(),
-        calls,
-        places,
-        in_main,
-        sampled,
-        problems,
-        ..ResolvedNames::default()
-    }
+    ResolvedNames { first_copy: calls.first_copies(), calls, places, in_main, problems, ..ResolvedNames::default() }
 }
 
 /// The name that Python gives to the code of a file outside of its functions.
 const MAIN_SCRIPT: &str = "<module>";
 
-/// The position of a call in an interpreted function.
-fn script_position(site: &CallSite, place: &CodePlace) -> Option<SourcePosition> {
-    site.function.map(|_| vec![(place.clone(), site.column)])
-}
-
-/// The places of call sites by module and offset, or by what the log names.
+/// Returns the places of call sites by module and offset, or by interpreted functions in the log.
 fn unresolved(all: &CallSiteTable) -> Vec<CodePlace> {
-    let mut places = Vec::with_capacity(all.call_sites.len());
-    for site in &all.call_sites {
-        let module = site.module.and_then(|module| all.modules.get(module as usize));
-        places.push(match site.function.and_then(|at| all.functions.get(at as usize)) {
-            Some(function) => CodePlace {
-                function: Some(function.name.clone()),
-                file: Some(function.file.clone()),
-                line: u32::try_from(site.offset).ok().filter(|&line| line > 0),
-                ..CodePlace::default()
-            },
-            None => {
-                let module = module.map(|module| module.path.clone());
-                CodePlace { module, offset: site.offset, ..CodePlace::default() }
-            }
-        });
-    }
-    places
+    let places = all.call_sites.iter().map(|site| match site.function.and_then(|at| all.functions.get(at as usize)) {
+        Some(function) => CodePlace {
+            function: Some(function.name.clone()),
+            file: Some(function.file.clone()),
+            line: u32::try_from(site.offset).ok().filter(|&line| line > 0),
+            ..CodePlace::default()
+        },
+        None => {
+            let module = site.module.and_then(|module| all.modules.get(module as usize));
+            CodePlace { module: module.map(|module| module.path.clone()), offset: site.offset, ..CodePlace::default() }
+        }
+    });
+    places.collect()
 }
 
-/// The names that a module provides.
-#[derive(Default)]
-struct ModuleNames {
-    /// Of all call sites in it, or none.
-    found: Vec<NamedCall>,
-    /// Faults that kept names from being found.
-    faults: Vec<Problem>,
-}
+type NamingFault = (ProblemKind, String);
 
-impl ModuleNames {
-    fn missing(kind: ProblemKind, detail: String) -> ModuleNames {
-        ModuleNames { found: Vec::new(), faults: vec![missing_names(kind, detail)] }
-    }
-}
-
-fn missing_names(kind: ProblemKind, detail: String) -> Problem {
-    Problem { kind, rank: None, count: 0, detail }
-}
-
-/// Returns the names and positions of the calls that return to `offsets` in `module`, of all of them or of none, and takes the time that they need from `time`.
+/// Returns the names and positions of all or none of the calls that return to `offsets` in `module`, with the faults that kept names from being
+/// found, and takes the time that they need from `time`.
 fn resolve_module(
     module: &Module,
     offsets: &BTreeSet<u64>,
     readers: &CodeReaders,
     time: &mut NamingTime,
-) -> ModuleNames {
+) -> (Vec<NamedCall>, Vec<NamingFault>) {
+    let file = &module.path;
     if time.left <= time.least {
-        let detail = format!("{}: looking up names took too long", module.path);
-        return ModuleNames::missing(ProblemKind::NamesDropped, detail);
+        let detail = format!("{file}: looking up names took too long");
+        return (Vec::new(), vec![(ProblemKind::NamesDropped, detail)]);
     }
-    let path = Path::new(&module.path);
+    let path = Path::new(file);
     let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
     if !is_file || !path.is_absolute() {
-        return ModuleNames::missing(ProblemKind::BinaryMissing, module.path.clone());
+        return (Vec::new(), vec![(ProblemKind::BinaryMissing, file.clone())]);
     }
     let addresses = offsets.iter().map(|offset| offset.wrapping_sub(1)).collect();
-    let (answer, taken) = readers.open(&module.path, &module.build_id).names(addresses, time.left / 2);
+    let (answer, taken) = readers.open(file, &module.build_id).names(addresses, time.left / 2);
     time.left = time.left.saturating_sub(taken);
-    match answer {
+    let fault = match answer {
         FileNames::Found { calls, faults } => {
-            let faults = faults.into_iter().map(|fault| missing_names(ProblemKind::NamesDropped, fault)).collect();
-            ModuleNames { found: calls, faults }
+            return (calls, faults.into_iter().map(|fault| (ProblemKind::NamesDropped, fault)).collect());
         }
-        FileNames::Changed => ModuleNames::missing(ProblemKind::BinaryChanged, module.path.clone()),
-        FileNames::Unread(fault) => {
-            ModuleNames::missing(ProblemKind::NamesDropped, format!("{}: its debug information {fault}", module.path))
-        }
-    }
+        FileNames::Changed => (ProblemKind::BinaryChanged, file.clone()),
+        FileNames::Unread(fault) => (ProblemKind::NamesDropped, format!("{file}: its debug information {fault}")),
+    };
+    (Vec::new(), vec![fault])
 }

@@ -6,16 +6,13 @@ use crate::structure::iterations::found_loop::LoopAnchor;
 use crate::structure::survey::{CallSurvey, RankSurvey};
 use lbprof_thresholds::regions::{MAX_DIFFERENCE_OF_LOOP_ENDS, MIN_REPETITIONS};
 
-/// A rank whose loops are not known yet.
 #[derive(Clone, Copy)]
 pub struct UnassignedRank<'a> {
-    /// Its calls.
     pub rank: &'a RankSurvey,
-    /// The number of the set of kinds of calls that it repeats, by the order of all ranks' sets.
+    /// The index of its set of repeated kinds of calls, in the order of all ranks' sets.
     pub kinds: usize,
 }
 
-/// The ranks that call, by number.
 pub fn candidates(survey: &CallSurvey) -> Vec<UnassignedRank<'_>> {
     let mut sets: BTreeMap<Vec<u32>, Vec<&RankSurvey>> = BTreeMap::new();
     for rank in survey.ranks.iter().filter(|rank| rank.calls > 0) {
@@ -30,13 +27,12 @@ pub fn candidates(survey: &CallSurvey) -> Vec<UnassignedRank<'_>> {
     all
 }
 
-/// The kinds of calls that a rank repeats.
 fn kinds_of(rank: &RankSurvey) -> impl Iterator<Item = u32> {
     rank.counts.iter().filter(|&&(_, count)| count >= MIN_REPETITIONS).map(|&(kind, _)| kind)
 }
 
-/// The rank whose calls stand for most others: of the largest set of ranks that repeat the same kinds of calls the one in the middle
-/// by number of calls, the lowest of several.
+/// Returns the rank that represents most others: the one with the median number of calls in the largest set of ranks that repeat the same kinds of
+/// calls, and the lowest if there are several.
 pub fn representative<'a>(ranks: &[UnassignedRank<'a>]) -> Option<UnassignedRank<'a>> {
     let mut sets: BTreeMap<usize, Vec<UnassignedRank>> = BTreeMap::new();
     for one in ranks {
@@ -48,17 +44,16 @@ pub fn representative<'a>(ranks: &[UnassignedRank<'a>]) -> Option<UnassignedRank
     largest.iter().find(|one| one.rank.calls == middle).copied()
 }
 
-/// Returns whether `one` ends iterations as `chosen` does, as often.
+/// Returns whether `one` ends iterations like `chosen`, equally often.
 pub fn has_loop(one: UnassignedRank, chosen: UnassignedRank, anchor: &LoopAnchor) -> bool {
     let [own, expected] = [one, chosen].map(|rank| rank.rank.count_all(&anchor.tokens) as f64);
     match anchor.run {
-        // How long its runs are may differ between ranks, as with the number of their neighbours, but not what they lie between.
+        // The length of runs may differ between ranks, e.g. with the number of their neighbours, but not the calls around them.
         true => own > 0.0 && one.kinds == chosen.kinds,
         false => (own - expected).abs() <= (MAX_DIFFERENCE_OF_LOOP_ENDS * expected).max(1.0),
     }
 }
 
-/// Returns whether `chosen` has all kinds of calls that `one` repeats.
 pub fn has_repeated_calls_of(one: UnassignedRank, chosen: UnassignedRank) -> bool {
     one.kinds == chosen.kinds || kinds_of(one.rank).all(|kind| chosen.rank.count(kind) > 0)
 }

@@ -1,8 +1,8 @@
 //! Finds the call that ends each iteration of a loop.
 //!
 //! Splitting the loop's visits after each occurrence of a symbol gives iterations. The best symbol is the one by which they are described in
-//! the fewest bits: those that state the kind of each iteration, and those for the differences between the kinds and the most common one. A
-//! function that is called twice in each iteration therefore ends none, and the branches of a loop do not merge several iterations into one:
+//! the fewest bits: bits for the kind of each iteration, and for the differences between the kinds and the most common one. A function that is
+//! called twice in each iteration therefore ends none, and the branches of a loop do not merge several iterations into one:
 //!
 //! ```text
 //!   H D H B H D H B H D H B      split after B: H D H B | H D H B | …   one kind: no bits for the single iteration
@@ -11,24 +11,23 @@
 //!                                split after B: H A R H A R H B | …     as many bits in all, but many kinds that differ much
 //! ```
 //!
-//! Every symbol that occurs once in each iteration is equally good. Of these, the last one before the loop is left is chosen.
+//! Every symbol that occurs once in each iteration is equally good. The last one before the loop is left is chosen.
 
 use std::cmp::Reverse;
 use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::structure::iterations::counts::counts;
+use crate::structure::iterations::counts::{counts, tally};
 use crate::structure::iterations::iteration_split::IterationSplit;
 use crate::structure::iterations::sequence::{CallSequence, SequenceItem, SequenceSymbol};
 use crate::structure::iterations::window::CallWindow;
 
-/// Symbols that are tried as anchors: some of them with each of the most popular counts. Symbols that occur equally often
-/// mostly take turns, and then it does not matter which is tried.
+/// Number of symbols that are tried as anchors: some with each of the most popular counts. Symbols that occur equally often mostly take turns,
+/// and then it does not matter which is tried.
 const TRIED: usize = 16;
 const TRIED_OF_A_COUNT: usize = 2;
 
-/// The end of a loop's iterations.
 #[derive(Debug)]
 pub(super) struct AnchorChoice {
     pub anchor: SequenceSymbol,
@@ -36,8 +35,8 @@ pub(super) struct AnchorChoice {
     pub core: Vec<SequenceSymbol>,
 }
 
-/// Chooses the end of the iterations of a loop with these `visits`, ranges of the sequence's parts; with `only`, one of these. `None` where
-/// each symbol also occurs within another.
+/// Chooses the end of the iterations of a loop with these `visits`, ranges of the sequence's parts, from `only` if given. Returns `None` if each
+/// symbol also occurs within another.
 pub(super) fn choose(
     sequence: &CallSequence,
     window: &CallWindow,
@@ -57,7 +56,7 @@ pub(super) fn choose(
         .into_iter()
         .map(|symbol| IterationSplit::split_after(sequence, visits, symbol, counts.len()));
     let best = cuts.min_by(|a, b| a.bits.total_cmp(&b.bits).then(b.iterations.cmp(&a.iterations)))?;
-    // Where the loop is entered or left within an iteration, a symbol may be missing once a visit, or be there once more.
+    // If the loop is entered or left within an iteration, a symbol may be missing once per visit, or occur once more.
     let mut core: Vec<SequenceSymbol> = best
         .core(sequence)
         .into_iter()
@@ -71,12 +70,11 @@ pub(super) fn choose(
     Some(AnchorChoice { anchor, core })
 }
 
-/// Returns whether all calls of a symbol complete whichever requests are complete.
 fn is_partial_completion(sequence: &CallSequence, window: &CallWindow, symbol: SequenceSymbol) -> bool {
-    sequence.tokens_of(symbol).iter().all(|&token| (window.is_partial_completion)(sequence.tokens[token as usize]))
+    sequence.window_tokens(symbol).all(window.is_partial_completion)
 }
 
-/// The symbols whose tokens are of no other symbol; ascending. Only these can be distinguished from the calls alone.
+/// Returns the symbols whose tokens belong to no other symbol, ascending. Only these can be distinguished from the calls alone.
 fn unmistakable(sequence: &CallSequence, counts: &FxHashMap<SequenceSymbol, usize>) -> Vec<SequenceSymbol> {
     let mut owners: FxHashMap<SequenceSymbol, usize> = FxHashMap::default();
     for &token in counts.keys().flat_map(|&symbol| sequence.tokens_of(symbol)) {
@@ -91,7 +89,6 @@ fn unmistakable(sequence: &CallSequence, counts: &FxHashMap<SequenceSymbol, usiz
     alone
 }
 
-/// The candidates to try.
 fn tried(candidates: &[SequenceSymbol], counts: &FxHashMap<SequenceSymbol, usize>) -> Vec<SequenceSymbol> {
     let mut by_count: FxHashMap<usize, Vec<SequenceSymbol>> = FxHashMap::default();
     for &symbol in candidates {
@@ -103,9 +100,9 @@ fn tried(candidates: &[SequenceSymbol], counts: &FxHashMap<SequenceSymbol, usize
     some.take(TRIED).collect()
 }
 
-/// Of symbols that take turns, the one that ends the iteration: the last before the loop is left; where the window does not
-/// show that, the last before the one with which the loop is entered; else a collective, for all ranks have come to its
-/// end; else the one after which the rank computes longest.
+/// Returns the symbol that ends the iteration, out of symbols that take turns: the last before the loop is left; if the window does not show it,
+/// the last before the symbol with which the loop is entered; else a collective, because all ranks reach its end; else the symbol after which
+/// the rank computes longest.
 fn last_of(
     sequence: &CallSequence,
     window: &CallWindow,
@@ -130,17 +127,12 @@ fn last_of(
         .or_else(|| before_longest_computation(sequence, window, visits, candidates))
 }
 
-/// Returns the symbols of items that are in `set`.
 fn in_set(items: &[SequenceItem], set: &FxHashSet<SequenceSymbol>) -> impl DoubleEndedIterator<Item = SequenceSymbol> {
     items.iter().map(|item| item.symbol).filter(|symbol| set.contains(symbol))
 }
 
 fn most_common(symbols: impl Iterator<Item = SequenceSymbol>) -> Option<SequenceSymbol> {
-    let mut counts: FxHashMap<SequenceSymbol, usize> = FxHashMap::default();
-    for symbol in symbols {
-        *counts.entry(symbol).or_default() += 1;
-    }
-    counts.into_iter().max_by_key(|&(symbol, count)| (count, symbol)).map(|(symbol, _)| symbol)
+    tally(symbols).into_iter().max_by_key(|&(symbol, count)| (count, symbol)).map(|(symbol, _)| symbol)
 }
 
 fn before_longest_computation(
@@ -157,13 +149,8 @@ fn before_longest_computation(
         }
     }
     let best = computation.into_iter().max_by_key(|&(symbol, ticks)| {
-        (
-            ({
-                sequence.tokens_of(symbol).iter().all(|&token| (window.is_collective)(sequence.tokens[token as usize]))
-            }),
-            ticks,
-            symbol,
-        )
+        let is_collective = sequence.window_tokens(symbol).all(window.is_collective);
+        (is_collective, ticks, symbol)
     });
     best.map(|(symbol, _)| symbol)
 }

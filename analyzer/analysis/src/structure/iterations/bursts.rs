@@ -1,12 +1,12 @@
-//! Joins iterations of a loop of which only the first computes: together they are one iteration of a loop around it.
+//! Joins iterations of a loop in which only the first one computes: together they are one iteration of a loop around it.
 //!
 //! ```text
 //!   calls        S S S S S S   S S S S S S   S …      a ring of exchanges after the work of each step: the same call, six times
 //!   computes    ==|- - - - - ==|- - - - - ==|
 //! ```
 //!
-//! A program may call one function again and again from two loops, one in the other. Its calls look the same in both; the code shows that there are two
-//! loops, and the time between the calls how often the inner one goes around.
+//! A program may call one function again and again from two nested loops. The calls look the same in both. The code shows the two loops, and the
+//! time between the calls shows how often the inner one goes around.
 
 use std::num::NonZeroU32;
 
@@ -14,8 +14,8 @@ use crate::structure::iterations::found_loop::FoundLoop;
 use crate::structure::iterations::window::CallInterval;
 use lbprof_thresholds::loops::{MAX_COMPUTATION_WITHIN_BURST, MIN_ROUNDS};
 
-/// Makes each burst of iterations of the main loop one iteration, where only the first of a burst computes. `is_nested` says whether the code has at least two
-/// loops around a call, one in the other.
+/// Joins each burst of iterations of the main loop, in which only the first computes, to one iteration. `is_nested` says whether the code has at least
+/// two nested loops around a call.
 pub fn join_bursts(found: &mut [FoundLoop], calls: &[CallInterval], is_nested: impl FnOnce(u32) -> bool) {
     let Some(main) = found.iter_mut().find(|one| one.main) else { return };
     let (false, &[end], NonZeroU32::MIN) = (main.anchor.run, main.anchor.tokens.as_slice(), main.every) else {
@@ -42,8 +42,8 @@ fn computation(calls: &[CallInterval], main: &FoundLoop, end: u32) -> Vec<u64> {
     computed
 }
 
-/// Returns the number of iterations in each burst, by what each computes; `None` if there are no bursts, or not all are alike. Work before the first iteration
-/// is that of a step, or comes before all of them.
+/// Returns the number of iterations in each burst, by the computation of each iteration, or `None` if there are no bursts, or not all are alike. Work
+/// before the first iteration belongs to a step, or comes before all steps.
 fn burst_length(computed: &[u64]) -> Option<NonZeroU32> {
     let others = computed.get(1..)?;
     let sum: u128 = others.iter().map(|&ticks| u128::from(ticks)).sum();
@@ -62,7 +62,7 @@ fn burst_length(computed: &[u64]) -> Option<NonZeroU32> {
 mod tests {
     use super::*;
 
-    /// Calls of one kind that follow on so much computation each.
+    /// Calls of one kind, each after some ticks of computation.
     fn calls(computed: &[u64]) -> Vec<CallInterval> {
         let mut now = 0;
         let call = |&ticks: &u64| {
@@ -73,7 +73,7 @@ mod tests {
         computed.iter().map(call).collect()
     }
 
-    /// The iterations of a loop of these calls, and how many calls make one.
+    /// The number of iterations of a loop of these calls, and of calls in each.
     fn joined(computed: &[u64], is_nested: bool) -> (usize, u32) {
         let mut found = [FoundLoop::example(1, &[1], computed.len())];
         join_bursts(&mut found, &calls(computed), |_| is_nested);

@@ -1,8 +1,7 @@
 //! Groups of symbols that may be the body of a loop.
 //!
-//! Two searches: for sections that repeat themselves at once, `F R F R F R`, which finds bodies of fixed order however often they
-//! are run, and for cycles in the graph of what follows what, which finds bodies with branches. In the graph, what is
-//! inside has the larger counts:
+//! There are two searches: for sections that repeat themselves at once, `F R F R F R`, which finds bodies of fixed order with any number of
+//! repetitions, and for cycles in the graph of followers, which finds bodies with branches. In the graph, inner loops have larger counts:
 //!
 //! ```text
 //!   S1 S2 S3 S1 S2 S3 … E S1 S2 S3 …        S1 ─100→ S2 ─100→ S3 ─96→ S1       at least 50: {S1, S2, S3}
@@ -11,15 +10,16 @@
 
 use petgraph::algo::kosaraju_scc;
 use petgraph::graphmap::DiGraphMap;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::structure::iterations::counts::tally;
 use crate::structure::iterations::sequence::{SequenceItem, SequenceSymbol};
 
 /// Disjoint groups of symbols.
 pub(super) type SymbolGroups = Vec<Vec<SequenceSymbol>>;
 
-/// The bodies of `period` items that are repeated at least once right away, those that cover most first; of bodies that
-/// share symbols, only the first.
+/// Returns the bodies of `period` items that are repeated at least once right away, in the order of the items that they cover, without bodies
+/// that share symbols with an earlier one.
 pub(super) fn repeated(items: &[SequenceItem], period: usize) -> SymbolGroups {
     let mut covered: FxHashMap<Vec<SequenceSymbol>, usize> = FxHashMap::default();
     let mut run = 0;
@@ -38,7 +38,7 @@ pub(super) fn repeated(items: &[SequenceItem], period: usize) -> SymbolGroups {
     }
     let mut bodies: Vec<(Vec<SequenceSymbol>, usize)> = covered.into_iter().collect();
     bodies.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    let mut taken = rustc_hash::FxHashSet::default();
+    let mut taken = FxHashSet::default();
     bodies.retain(|(body, _)| {
         let free = body.iter().all(|symbol| !taken.contains(symbol));
         if free {
@@ -49,16 +49,11 @@ pub(super) fn repeated(items: &[SequenceItem], period: usize) -> SymbolGroups {
     bodies.into_iter().map(|(body, _)| body).collect()
 }
 
-/// The number of times that each symbol is followed by each other.
 pub(super) struct FollowerCounts(Vec<((SequenceSymbol, SequenceSymbol), usize)>);
 
 impl FollowerCounts {
-    /// Counts pairs of neighbours.
     pub fn count(items: &[SequenceItem]) -> FollowerCounts {
-        let mut counts: FxHashMap<(SequenceSymbol, SequenceSymbol), usize> = FxHashMap::default();
-        for pair in items.windows(2) {
-            *counts.entry((pair[0].symbol, pair[1].symbol)).or_default() += 1;
-        }
+        let counts = tally(items.windows(2).map(|pair| (pair[0].symbol, pair[1].symbol)));
         let mut counts: Vec<_> = counts.into_iter().filter(|&(_, n)| n >= 2).collect();
         counts.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         FollowerCounts(counts)
@@ -69,7 +64,6 @@ impl FollowerCounts {
         self.0.first().map_or(0, |&(_, n)| n)
     }
 
-    /// The groups that one can go around in, by pairs that occur at least `least` times.
     pub fn cycles(&self, least: usize) -> SymbolGroups {
         let pairs = &self.0[..self.0.partition_point(|&(_, n)| n >= least)];
         let graph: DiGraphMap<SequenceSymbol, ()> = pairs.iter().map(|&(pair, _)| pair).collect();

@@ -47,13 +47,12 @@ fn alike(amounts: &mut [u64]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::loops::IterationEnds;
-    use crate::model::loops::{IterationAnchors, TokenClass};
+    use crate::model::loops::{IterationAnchors, IterationEnds, TokenClass};
     use crate::structure::iterations::number::number;
     use crate::structure::iterations::split::CallSplitter;
 
-    /// Returns the bytes carried by the iterations of `F R`: a call `F` of each of these numbers of bytes, one `R` of none after it, and
-    /// where `foreign` says so a call that is not the loop's between them.
+    /// Returns the bytes carried by the iterations of `F R`: a call `F` with each of these numbers of bytes, an `R` without bytes, and a foreign call
+    /// between them if `foreign` says so.
     fn of(amounts: &[u64], foreign: impl Fn(usize) -> bool) -> CarriedCalls {
         let mut splitter = CallSplitter::new(
             vec![TokenClass::Inside, TokenClass::Anchor, TokenClass::Foreign],

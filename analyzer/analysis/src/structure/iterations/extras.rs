@@ -59,7 +59,7 @@ pub(super) fn around(
     }
 }
 
-/// So many gaps between visits to a loop, and calls of each, are looked at.
+/// Maximum number of gaps between visits to a loop, and of calls in each, that are looked at.
 const MAX_GAPS: usize = 16;
 const MAX_CALLS: usize = 32;
 
@@ -68,9 +68,8 @@ const MAX_CALLS: usize = 32;
 struct OuterRounds {
     visits: Vec<InnerVisit>,
     extras: Vec<RoundExtras>,
-    /// Calls from the last one of a visit to the first one of the next, of some.
+    /// Calls from the last one of a visit to the first one of the next, for some visits.
     gaps: Vec<Range<usize>>,
-    /// Ticks that the outer loop covers.
     time: u64,
 }
 
@@ -84,7 +83,6 @@ struct InnerVisit {
     calls: usize,
     /// From the first anchor's end to the last's.
     ticks: TickRange,
-    /// The calls from the one after the first anchor to the last anchor.
     after_first_anchor: Range<usize>,
 }
 
@@ -92,17 +90,15 @@ struct InnerVisit {
 #[derive(Clone, Copy, Debug, Default)]
 struct TickRange {
     all: u64,
-    /// Ticks outside of calls: unlike the time in calls they do not depend on how long the rank waits.
+    /// Ticks outside of calls: unlike the time in calls, they do not depend on waiting.
     computing: u64,
 }
 
 impl TickRange {
-    /// From the end of the call before these to the end of the last.
+    /// Returns the duration from the end of the call before these calls to the end of the last one.
     fn from_calls(sequence: &CallSequence, calls: Range<usize>) -> TickRange {
         let Some(before) = calls.start.checked_sub(1) else { return TickRange::default() };
-        let (Some(before), Some(own)) = (sequence.calls.get(before), sequence.calls.get(calls)) else {
-            return TickRange::default();
-        };
+        let (before, own) = (sequence.calls[before], &sequence.calls[calls]);
         let all = own.last().map_or(0, |last| last.end.saturating_sub(before.end));
         let in_calls = own.iter().map(|call| call.end.saturating_sub(call.begin)).fold(0, u64::saturating_add);
         TickRange { all, computing: all.saturating_sub(in_calls) }
@@ -153,13 +149,11 @@ impl OuterRounds {
         }
     }
 
-    /// Judges the items around visits by their calls alone.
     fn around_by_calls(&self, window: &CallWindow) -> SurroundingItems {
         if self.are_called_anew(window) { SurroundingItems::Loop } else { self.around() }
     }
 
-    /// Returns whether the function that goes around in the inner loop is called anew for each visit, by the function that makes the calls
-    /// between visits.
+    /// Returns whether the function with the inner loop is called anew for each visit, by the function that makes the calls between visits.
     fn are_called_anew(&self, window: &CallWindow) -> bool {
         let several = self.visits.iter().find(|visit| visit.iterations > 1);
         let inner = several.and_then(|visit| window.pair_at(visit.after_first_anchor.start.checked_sub(1)?));
@@ -174,8 +168,7 @@ impl OuterRounds {
     fn role(&self, sequence: &CallSequence, window: &CallWindow, inner: SequenceSymbol) -> Option<CallRole> {
         let end = self.visits.iter().find(|visit| visit.iterations > 1)?.after_first_anchor.start;
         let turn = window.pair_at(end.checked_sub(1)?)?;
-        let own: FxHashSet<u32> =
-            sequence.loop_of(inner)?.tokens.iter().map(|&symbol| sequence.tokens[symbol as usize]).collect();
+        let own: FxHashSet<u32> = sequence.window_tokens(inner).collect();
         let mut roles = self.gaps.iter().map(|gap| {
             let tokens = gap.clone().take(MAX_CALLS).filter_map(|at| window.token_at(at));
             common_role(tokens.filter(|token| !own.contains(token)).map(|call| (window.role_of)(turn, call)).collect())
@@ -209,7 +202,6 @@ impl OuterRounds {
         }
     }
 
-    /// Returns the mean number of iterations for each visit to the inner loop.
     fn mean_iterations(&self) -> f64 {
         let whole = self.visits.iter().filter(|visit| !visit.cut);
         match whole.clone().count() {
@@ -218,8 +210,8 @@ impl OuterRounds {
         }
     }
 
-    /// Returns whether the extras often take the place of a part of an iteration. Another loop that has calls of the inner one comes after
-    /// it, not in the place of a part of it.
+    /// Returns whether the extras often replace a part of an iteration. Another loop with calls of the inner one comes after it and does not replace a
+    /// part of it.
     fn instead(&self) -> bool {
         let whole: Vec<_> = self.visits.iter().filter(|visit| !visit.cut).collect();
         let incomplete = whole.iter().filter(|visit| !visit.complete).count();
@@ -241,22 +233,18 @@ impl OuterRounds {
         MAX_SINGLE_INNER_ITERATIONS * (self.visits.len() as f64) < once as f64
     }
 
-    /// Ticks of an ordinary iteration of the inner loop.
     fn ordinary(&self, of: fn(&TickRange) -> u64) -> f64 {
-        let (time, n) = self
-            .visits
-            .iter()
-            .fold((0, 0), |(time, n), visit| (of(&visit.ticks).saturating_add(time), n + visit.iterations - 1));
+        let time = self.visits.iter().map(|visit| of(&visit.ticks)).fold(0, u64::saturating_add);
+        let n: usize = self.visits.iter().map(|visit| visit.iterations - 1).sum();
         time as f64 / n.max(1) as f64
     }
 
-    /// Ticks that the iterations with extras take more than ordinary ones.
+    /// Returns the ticks that the iterations with extras take more than ordinary ones.
     fn beyond_ordinary(&self, of: fn(&TickRange) -> u64) -> f64 {
         let with_extras: f64 = self.extras.iter().map(|extras| of(&extras.ticks) as f64).sum();
         (with_extras - self.extras.len() as f64 * self.ordinary(of)).max(0.0)
     }
 
-    /// Returns whether extras have as many calls as an iteration of the inner loop.
     fn many_calls(&self) -> bool {
         let iterations: usize = self.visits.iter().map(|visit| visit.iterations).sum();
         let inner: usize = self.visits.iter().map(|visit| visit.calls).sum();
@@ -264,8 +252,8 @@ impl OuterRounds {
         inner as f64 / iterations.max(1) as f64 <= calls as f64 / self.extras.len().max(1) as f64
     }
 
-    /// Returns whether extras take a good part of the time of an iteration of the inner loop, or compute for that: where ranks wait long in
-    /// the inner loop, for a core or for others, all else is short.
+    /// Returns whether extras take a good part of the time of an iteration of the inner loop, or of its computation: if ranks wait long in the inner
+    /// loop, for a core or for others, everything else is short.
     fn long(&self) -> bool {
         self.take_long(|ticks| ticks.all) || self.take_long(|ticks| ticks.computing)
     }
@@ -285,7 +273,7 @@ impl InnerVisit {
         let first = anchors.next()?;
         let last = anchors.next_back().unwrap_or(first);
         let after_first_anchor = first.calls().end..last.calls().end;
-        // There may be very many visits, and mostly short ones, so that sorting is quicker than a table of each.
+        // There may be very many visits, mostly short ones, so that sorting is quicker than a table of each.
         let mut symbols: Vec<SequenceSymbol> = parts.iter().map(|part| part.symbol).collect();
         symbols.sort_unstable();
         let iterations = occurrences(&symbols, inner.anchor);
@@ -301,7 +289,7 @@ impl InnerVisit {
     }
 }
 
-/// Returns the role that the calls of a gap have together, by the role of each; `None` if the code does not show it.
+/// Returns the common role of the calls of a gap, or `None` if the code does not show it.
 fn common_role(roles: Vec<Option<CallRole>>) -> Option<CallRole> {
     if roles.contains(&Some(CallRole::Around)) {
         return Some(CallRole::Around);

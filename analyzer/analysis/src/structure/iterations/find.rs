@@ -2,19 +2,19 @@
 
 use crate::structure::iterations::candidates::{self, FollowerCounts};
 use crate::structure::iterations::found_loop::{FoundLoop, count_within};
-use crate::structure::iterations::judge::{self};
+use crate::structure::iterations::judge;
 use crate::structure::iterations::outline;
 use crate::structure::iterations::sequence::CallSequence;
 use crate::structure::iterations::window::CallWindow;
 use lbprof_thresholds::loops::MIN_LOOP_ITERATIONS;
 
-/// Times that the search begins anew after some loops were found: no program has so many in one another, and other sequences of
-/// calls shall not take long.
+/// Maximum number of searches after some loops were found: more than the depth of nested loops in any program, and a limit for other sequences
+/// of calls.
 const MOST_CYCLES: usize = 50;
 /// Maximum length of bodies that repeat themselves at once.
 const MOST_REPEATED: usize = 50;
 
-/// The loops in a window of a rank's calls, each after the loop around it. Empty where nothing repeats at least three times.
+/// Returns the loops in a window of a rank's calls, each after the loop around it; empty if nothing repeats at least three times.
 pub fn find_loops(window: &CallWindow) -> Vec<FoundLoop> {
     let mut sequence = CallSequence::new(window.calls);
     reduce_repeated(&mut sequence, window);
@@ -41,8 +41,7 @@ pub fn find_loops(window: &CallWindow) -> Vec<FoundLoop> {
     loops
 }
 
-/// Looks for bodies that repeat themselves at once, always the shortest first: when it is replaced, what it lies in may repeat
-/// itself in turn.
+/// Looks for bodies that repeat themselves at once, always the shortest first: when it is replaced, the section around it may repeat itself in turn.
 fn reduce_repeated(sequence: &mut CallSequence, window: &CallWindow) {
     let mut found = 0;
     let mut period = 1;
@@ -64,20 +63,21 @@ mod tests {
 
     /// Calls named by letters, each 1 tick long after 9 ticks of computation.
     fn steps(calls: &str) -> Vec<CallInterval> {
-        calls
-            .bytes()
-            .enumerate()
-            .map(|(at, call)| CallInterval {
-                token: call.into(),
-                begin: 10 * at as u64 + 9,
-                end: 10 * at as u64 + 10,
-                peer: 0,
-                tag: 0,
+        steps_after(calls, 9, 10)
+    }
+
+    /// Calls named by letters, one in each `period` ticks, each after `computes` ticks of computation.
+    fn steps_after(calls: &str, computes: u64, period: u64) -> Vec<CallInterval> {
+        (0..)
+            .zip(calls.bytes())
+            .map(|(at, call)| {
+                let (begin, end) = (period * at + computes, period * (at + 1));
+                CallInterval { token: call.into(), begin, end, peer: 0, tag: 0 }
             })
             .collect()
     }
 
-    /// The loops: their calls, what ends an iteration, how many iterations, deeper ones after more `>`, the main one starred.
+    /// The loops: their calls, the end of an iteration, number of iterations, deeper ones after more `>`, the main one starred.
     fn found(calls: &[CallInterval], whole_run: bool) -> Vec<String> {
         let loops = find_loops(&CallWindow {
             calls,
@@ -229,43 +229,25 @@ mod tests {
 
     #[test]
     fn what_only_hands_out_is_no_loop() {
-        // Between calls 9 of 10 ticks are computed: of 3 among 103 calls nothing worth naming.
+        // Each call takes 1 tick after 9 ticks of computation: the computation of 3 among 103 calls is not worth naming.
         assert_eq!(in_whole(&format!("S{}WWW", "FGR".repeat(33))), ["FGR by R: 33 *"]);
         assert_eq!(
             in_whole(&format!("S{}", "WWWR".repeat(20))),
             ["RW by R: 20 *", ">W by W: 60"],
             "most is computed there"
         );
-        let quick = |(at, call): (usize, u8)| CallInterval {
-            token: call.into(),
-            begin: 100 * at as u64,
-            end: 100 * at as u64 + 99,
-            peer: 0,
-            tag: 0,
-        };
-        let steps: Vec<CallInterval> = format!("S{}", "WWWR".repeat(20)).bytes().enumerate().map(quick).collect();
+        let steps = steps_after(&format!("S{}", "WWWR".repeat(20)), 1, 100);
         assert_eq!(found(&steps, true), ["RW by R: 20 *"], "calls of it are calls of the loop around it");
-        let steps: Vec<CallInterval> = "SWWWWW".bytes().enumerate().map(quick).collect();
-        assert_eq!(found(&steps, true), [""; 0]);
+        assert_eq!(found(&steps_after("SWWWWW", 1, 100), true), [""; 0]);
     }
 
     #[test]
     fn what_only_spins_is_no_loop() {
-        let quick = |calls: &str, computes: u64| -> Vec<CallInterval> {
-            calls
-                .bytes()
-                .enumerate()
-                .map(|(at, call)| {
-                    let begin = 10 * at as u64 + computes;
-                    CallInterval { token: call.into(), begin, end: 10 * at as u64 + 10, peer: 0, tag: 0 }
-                })
-                .collect()
-        };
-        assert_eq!(found(&quick(&format!("S{}E", "gh".repeat(50)), 1), true), [""; 0]);
+        assert_eq!(found(&steps_after(&format!("S{}E", "gh".repeat(50)), 1, 10), true), [""; 0]);
         // The steps around it are one; with work between the calls, as on what a counter gave, it is one itself.
         let steps: String = (1..20).map(|step| format!("{}R", "g".repeat(3 * step % 7 + 2))).collect();
-        assert_eq!(found(&quick(&format!("S{steps}E"), 1), true), ["Rg by R: 19 *"]);
-        assert_eq!(found(&quick(&format!("S{}E", "gh".repeat(50)), 9), true), ["gh by h: 50 *"]);
+        assert_eq!(found(&steps_after(&format!("S{steps}E"), 1, 10), true), ["Rg by R: 19 *"]);
+        assert_eq!(in_whole(&format!("S{}E", "gh".repeat(50))), ["gh by h: 50 *"]);
     }
 
     #[test]

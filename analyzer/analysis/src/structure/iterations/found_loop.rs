@@ -7,14 +7,14 @@ use crate::model::loops::IterationAnchors;
 /// The call or calls that mark the end of each iteration of a loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoopAnchor {
-    /// Each of these ends an iteration; ascending.
+    /// Tokens that end an iteration, ascending.
     pub tokens: Vec<u32>,
     /// True if an uninterrupted run of them ends one iteration, not each of them.
     pub run: bool,
 }
 
 impl LoopAnchor {
-    /// Each call of this kind ends an iteration.
+    /// Returns the anchor by which each call of a kind ends an iteration.
     pub fn single(token: u32) -> LoopAnchor {
         LoopAnchor { tokens: vec![token], run: false }
     }
@@ -39,14 +39,15 @@ pub struct FoundLoop {
     pub anchor: LoopAnchor,
     /// Tokens that occur exactly once in each iteration that the window shows as a whole; ascending.
     pub core: Vec<u32>,
-    /// True if nothing but its rhythm makes it a loop around an inner one: what a program does in every fifth iteration, as output, is no
-    /// other in its calls than a loop of five steps.
+    /// True if nothing but its rhythm makes it a loop around an inner one: calls in every fifth iteration, e.g. for output, look like a loop of
+    /// five steps.
     pub by_rhythm: bool,
-    /// An iteration ends with one of so many anchors.
+    /// Number of anchors per iteration.
     pub every: NonZeroU32,
-    /// Anchors in the window: its iterations, those that the window cuts off included.
+    /// Number of iterations in the window, including iterations that it cuts off.
     pub iterations: usize,
-    /// Fewest and most of them in an iteration of the loop around it, of those that the window shows as a whole; `None` where it shows fewer than two, or nothing is around it.
+    /// Minimum and maximum number of them in an iteration of the loop around it that the window shows as a whole, or `None` if there are fewer than
+    /// two, or no loop is around it.
     pub in_parent: Option<(u32, u32)>,
     /// Ticks of the window that the loop covers.
     pub time: u64,
@@ -80,8 +81,8 @@ impl FoundLoop {
     }
 }
 
-/// Counts the iterations that end with `inner` in each one that ends with `outer`, in a sequence of tokens: fewest and most. `is_whole`: it has
-/// the first one from its beginning. `None` where there are not two whole ones.
+/// Returns the minimum and maximum number of iterations that end with `inner` in an iteration that ends with `outer`, in a sequence of tokens.
+/// `is_whole` says whether the sequence starts with the first iteration. Returns `None` if there are not two whole ones.
 pub fn count_within(
     tokens: impl Iterator<Item = u32>,
     is_whole: bool,
@@ -99,7 +100,7 @@ pub fn count_within(
             counts.extend(count.replace(0));
         }
     }
-    // Where the call that marks an iteration is not its last, what comes after the last one belongs to what comes before the first.
+    // If the call that marks an iteration is not its last one, the calls after the last mark complete the calls before the first.
     if let Some((first, count)) = counts.first_mut().zip(count).filter(|_| is_whole) {
         *first += count;
     }

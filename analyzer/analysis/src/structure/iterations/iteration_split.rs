@@ -5,39 +5,36 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use crate::structure::iterations::counts::counted;
+use crate::structure::iterations::counts::tally;
 use crate::structure::iterations::sequence::{CallSequence, SequenceItem, SequenceSymbol};
 use lbprof_thresholds::loops::BITS_OF_VARYING_COUNT;
 
-/// Kinds of iterations that are distinguished; those of further kinds are spelt out. Loops have few kinds, sequences without
+/// Maximum number of kinds of iterations that are distinguished; iterations of further kinds are spelt out. Loops have few kinds, sequences without
 /// loops many.
 const MOST_KINDS: usize = 1000;
 
-/// The most common kinds, with which others are compared.
+/// Number of the most common kinds, with which others are compared.
 const LISTED: usize = 8;
 
 /// Factor for the hash of an iteration at each further symbol.
 const FACTOR: u64 = 0x5851_f42d_4c95_7f2d;
 
-/// The iterations that come of cutting after each occurrence of a symbol.
 pub(super) struct IterationSplit {
-    /// The symbol.
     pub symbol: SequenceSymbol,
-    /// Number of bits that describe the visits.
     pub bits: f64,
-    /// Occurrences of the symbol.
     pub iterations: usize,
-    /// A hash of what an iteration consists of → how many there are, and the parts of one of them.
+    /// By a hash of the symbols in an iteration.
     kinds: FxHashMap<u64, IterationKind>,
-    /// In each visit, the parts before the first whole iteration, up to the symbol, and those after the symbol's last occurrence.
-    heads: Vec<(usize, usize)>,
-    tails: Vec<(usize, usize)>,
+    /// In each visit, the parts up to the symbol's first occurrence, and the parts after its last one.
+    heads: Vec<Range<usize>>,
+    tails: Vec<Range<usize>>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct IterationKind {
     count: usize,
-    example: (usize, usize),
+    /// The parts of one of them.
+    example: Range<usize>,
 }
 
 impl IterationSplit {
@@ -61,7 +58,7 @@ impl IterationSplit {
         cut
     }
 
-    /// Adds the iterations of a visit. Gives the number of symbols that belong to none.
+    /// Adds the iterations of a visit. Returns the number of symbols that belong to none.
     fn add(&mut self, parts: &[SequenceItem], visit: &Range<usize>) -> usize {
         let mut spelt_out = 0;
         let (mut hash, mut from) = (0u64, visit.start);
@@ -72,21 +69,22 @@ impl IterationSplit {
             }
             self.iterations += 1;
             if from == visit.start {
-                self.heads.push((from, at + 1));
-            } else if !self.count(hash, (from, at + 1)) {
+                self.heads.push(from..at + 1);
+            } else if !self.count(hash, from..at + 1) {
                 spelt_out += at + 1 - from;
             }
             (hash, from) = (0, at + 1);
         }
-        match from == visit.start {
-            true => spelt_out += visit.len(),
-            false => self.tails.push((from, visit.end)),
+        if from == visit.start {
+            spelt_out += visit.len()
+        } else {
+            self.tails.push(from..visit.end)
         }
         spelt_out
     }
 
-    /// Counts a whole iteration; says whether its kind is known now.
-    fn count(&mut self, hash: u64, example: (usize, usize)) -> bool {
+    /// Counts a whole iteration. Returns whether its kind is known now.
+    fn count(&mut self, hash: u64, example: Range<usize>) -> bool {
         if self.kinds.len() == MOST_KINDS && !self.kinds.contains_key(&hash) {
             return false;
         }
@@ -94,27 +92,27 @@ impl IterationSplit {
         true
     }
 
-    /// The kinds, as their symbols, the most common ones first.
     fn listed(&self, sequence: &CallSequence) -> Vec<Vec<SequenceSymbol>> {
-        let mut kinds: Vec<IterationKind> = self.kinds.values().copied().collect();
-        kinds.sort_unstable_by_key(|kind| (Reverse(kind.count), kind.example));
-        kinds.into_iter().map(|kind| symbols(sequence, kind.example)).collect()
+        let mut kinds: Vec<&IterationKind> = self.kinds.values().collect();
+        kinds.sort_unstable_by_key(|kind| (Reverse(kind.count), kind.example.start));
+        kinds.into_iter().map(|kind| symbols(sequence, &kind.example).collect()).collect()
     }
 
-    /// The symbols that are not described by saying how a kind or a beginning or an end is like one of the most common kinds.
+    /// Returns the number of symbols in which kinds, heads and tails differ from the most similar of the most common kinds.
     fn differences(&self, sequence: &CallSequence, listed: &[Vec<SequenceSymbol>]) -> usize {
         let common = &listed[..listed.len().min(LISTED)];
         let between_kinds = listed.iter().enumerate().map(|(idx, kind)| {
             common[..idx.min(LISTED)].iter().map(|other| difference(kind, other)).min().unwrap_or(0)
         });
         between_kinds.sum::<usize>()
-            + self.heads.iter().map(|head| unshared(&symbols(sequence, *head), common, shared_end)).sum::<usize>()
-            + self.tails.iter().map(|tail| unshared(&symbols(sequence, *tail), common, shared_begin)).sum::<usize>()
+            + self.heads.iter().map(|head| unshared(sequence, head, common, shared_end)).sum::<usize>()
+            + self.tails.iter().map(|tail| unshared(sequence, tail, common, shared_begin)).sum::<usize>()
     }
 
-    /// Returns the number of iterations that hold a symbol another number of times than most that hold it.
+    /// Returns the number of iterations that hold a symbol another number of times than most iterations that hold it.
     fn varying(&self, sequence: &CallSequence) -> usize {
-        let kinds: Vec<_> = self.kinds.values().map(|kind| (kind.count, kind.multiplicities(sequence))).collect();
+        let kinds = self.kinds.values();
+        let kinds: Vec<_> = kinds.map(|kind| (kind.count, tally(symbols(sequence, &kind.example)))).collect();
         let mut numbers: FxHashMap<SequenceSymbol, FxHashMap<usize, usize>> = FxHashMap::default();
         for (count, kind) in &kinds {
             for (&symbol, &n) in kind {
@@ -130,9 +128,9 @@ impl IterationSplit {
         varying.map(|(count, _)| count).sum()
     }
 
-    /// The symbols that occur exactly once in each iteration that the window shows as a whole; ascending.
+    /// Returns the symbols that occur exactly once in each iteration that the window shows as a whole, ascending.
     pub fn core(&self, sequence: &CallSequence) -> Vec<SequenceSymbol> {
-        let mut kinds = self.kinds.values().map(|kind| kind.multiplicities(sequence));
+        let mut kinds = self.kinds.values().map(|kind| tally(symbols(sequence, &kind.example)));
         let Some(first) = kinds.next() else { return vec![self.symbol] };
         let mut core: Vec<SequenceSymbol> =
             first.into_iter().filter(|&(_, n)| n == 1).map(|(symbol, _)| symbol).collect();
@@ -144,17 +142,11 @@ impl IterationSplit {
     }
 }
 
-impl IterationKind {
-    fn multiplicities(&self, sequence: &CallSequence) -> FxHashMap<SequenceSymbol, usize> {
-        counted(&sequence.parts[self.example.0..self.example.1])
-    }
+fn symbols(sequence: &CallSequence, range: &Range<usize>) -> impl Iterator<Item = SequenceSymbol> {
+    sequence.parts[range.clone()].iter().map(|item| item.symbol)
 }
 
-fn symbols(sequence: &CallSequence, range: (usize, usize)) -> Vec<SequenceSymbol> {
-    sequence.parts[range.0..range.1].iter().map(|item| item.symbol).collect()
-}
-
-/// Returns the number of symbols between the common begin and end of two kinds of iterations.
+/// Returns the number of symbols between the common start and end of two kinds of iterations.
 fn difference(one: &[SequenceSymbol], other: &[SequenceSymbol]) -> usize {
     let begin = shared_begin(one, other);
     let end = shared_end(&one[begin..], &other[begin..]);
@@ -165,20 +157,21 @@ fn shared_begin(one: &[SequenceSymbol], other: &[SequenceSymbol]) -> usize {
     one.iter().zip(other).take_while(|(a, b)| a == b).count()
 }
 
-/// Returns the number of symbols that no kind shares, as `shared` counts them.
+/// Returns the number of symbols in a range that no kind shares, as `shared` counts them.
 fn unshared(
-    symbols: &[SequenceSymbol],
+    sequence: &CallSequence,
+    range: &Range<usize>,
     kinds: &[Vec<SequenceSymbol>],
     shared: fn(&[SequenceSymbol], &[SequenceSymbol]) -> usize,
 ) -> usize {
-    symbols.len() - kinds.iter().map(|kind| shared(symbols, kind)).max().unwrap_or(0)
+    let symbols: Vec<SequenceSymbol> = symbols(sequence, range).collect();
+    symbols.len() - kinds.iter().map(|kind| shared(&symbols, kind)).max().unwrap_or(0)
 }
 
 fn shared_end(one: &[SequenceSymbol], other: &[SequenceSymbol]) -> usize {
     one.iter().rev().zip(other.iter().rev()).take_while(|(a, b)| a == b).count()
 }
 
-/// A number by which hashes of different symbols differ.
 fn mixed(symbol: SequenceSymbol) -> u64 {
     let z = (u64::from(symbol) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

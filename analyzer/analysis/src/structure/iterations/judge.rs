@@ -5,7 +5,7 @@ use std::ops::Range;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::structure::iterations::anchor::{self, AnchorChoice};
-use crate::structure::iterations::counts::{counted, counted_in, counts};
+use crate::structure::iterations::counts::{counted_in, counts};
 use crate::structure::iterations::extras::{self, SurroundingItems};
 use crate::structure::iterations::sequence::{CallSequence, LoopVisit, SequenceLoop, SequenceSymbol};
 use crate::structure::iterations::window::CallWindow;
@@ -13,7 +13,7 @@ use lbprof_thresholds::loops::{
     MAX_RARITY_OF_LOOP_PARTS, MAX_STRAY_CALLS_OF_INNER_LOOP, MIN_ITERATIONS_PER_VISIT, MIN_LOOP_ITERATIONS,
 };
 
-/// Replaces each loop among the disjoint `groups` of symbols by visits to it; says whether there is one.
+/// Replaces each loop among the disjoint `groups` of symbols by visits to it. Returns whether there is one.
 pub(super) fn reduce(sequence: &mut CallSequence, window: &CallWindow, groups: &[Vec<SequenceSymbol>]) -> bool {
     let mut visits = Vec::new();
     for (group, sections) in groups.iter().zip(sections(sequence, groups)) {
@@ -27,7 +27,7 @@ pub(super) fn reduce(sequence: &mut CallSequence, window: &CallWindow, groups: &
     !visits.is_empty()
 }
 
-/// For each group, the sections of items that consist of its tokens alone.
+/// Returns for each group the sections of items that consist of its tokens alone.
 fn sections(sequence: &CallSequence, groups: &[Vec<SequenceSymbol>]) -> Vec<Vec<Range<usize>>> {
     let mut of_token: FxHashMap<SequenceSymbol, usize> = FxHashMap::default();
     for (group, symbols) in groups.iter().enumerate() {
@@ -56,7 +56,7 @@ fn sections(sequence: &CallSequence, groups: &[Vec<SequenceSymbol>]) -> Vec<Vec<
 /// A visit: its range of items and its range of parts.
 type VisitRanges = (Range<usize>, Range<usize>);
 
-/// The loop that runs in the sections of a group, with its visits; `None` where none does.
+/// Returns the loop that runs in the sections of a group, with its visits, or `None` if none does.
 fn judge(
     sequence: &mut CallSequence,
     window: &CallWindow,
@@ -99,7 +99,6 @@ fn judge(
     Some((SequenceLoop { by_rhythm, ..named(sequence, &parts, chosen) }, found))
 }
 
-/// The loop with these visits.
 fn named(sequence: &CallSequence, parts: &[Range<usize>], chosen: AnchorChoice) -> SequenceLoop {
     let counts = counts(sequence, parts);
     let mut tokens: Vec<SequenceSymbol> =
@@ -115,7 +114,7 @@ fn named(sequence: &CallSequence, parts: &[Range<usize>], chosen: AnchorChoice) 
     SequenceLoop { tokens, inner, anchor: chosen.anchor, core: chosen.core, by_rhythm: false }
 }
 
-/// The sections in which all that makes the loop occurs; `None` where there are too few iterations in them.
+/// Returns the sections in which all parts of the loop occur, or `None` if they have too few iterations.
 fn visits(sequence: &CallSequence, group: &[SequenceSymbol], sections: &[Range<usize>]) -> Option<Vec<Range<usize>>> {
     let mut counts = counted_in(sequence, &sequence.items, sections);
     let group: FxHashSet<SequenceSymbol> = group.iter().copied().collect();
@@ -140,7 +139,7 @@ fn visits(sequence: &CallSequence, group: &[SequenceSymbol], sections: &[Range<u
     (MIN_LOOP_ITERATIONS.max(MIN_ITERATIONS_PER_VISIT * visits.len()) <= iterations).then_some(visits)
 }
 
-/// An inner loop whose calls also occur beside it too often; of several, the one found last, which may hold the others.
+/// Returns an inner loop whose calls also occur beside it too often, the one found last, which may contain others.
 fn stray(sequence: &CallSequence, visits: &[Range<usize>]) -> Option<SequenceSymbol> {
     let mut iterations: FxHashMap<SequenceSymbol, usize> = FxHashMap::default();
     let mut owners: FxHashMap<SequenceSymbol, Vec<SequenceSymbol>> = FxHashMap::default();
@@ -159,13 +158,9 @@ fn stray(sequence: &CallSequence, visits: &[Range<usize>]) -> Option<SequenceSym
     }
     let mut strays: FxHashMap<SequenceSymbol, usize> = FxHashMap::default();
     for (symbol, count) in counts(sequence, visits) {
+        let inner = sequence.loop_of(symbol).map(|found| &found.inner);
         let near = sequence.tokens_of(symbol).iter().filter_map(|token| owners.get(token)).flatten().copied();
-        let near: FxHashSet<SequenceSymbol> = near
-            .filter(|&owner| {
-                owner != symbol && !(sequence.loop_of(symbol).is_some_and(|found| found.inner.contains(&owner)))
-            })
-            .collect();
-        for owner in near {
+        for owner in near.filter(|owner| *owner != symbol && !inner.is_some_and(|inner| inner.contains(owner))) {
             let most: &mut usize = strays.entry(owner).or_default();
             *most = count.max(*most);
         }
@@ -177,15 +172,15 @@ fn stray(sequence: &CallSequence, visits: &[Range<usize>]) -> Option<SequenceSym
         .max()
 }
 
-/// The layout of visits as parts: in place of visits to the `inlined` loops come the parts of these.
+/// The layout of visits as parts: the parts of `inlined` loops replace the visits to them.
 struct PartLayout {
-    /// Begin of the visits' parts, after those of others.
+    /// Start of the visits' parts, after the parts of other loops.
     from: usize,
     inlined: FxHashSet<SequenceSymbol>,
 }
 
 impl PartLayout {
-    /// The parts of visits, in place of any laid out before: a range for each visit.
+    /// Lays out the parts of visits, in place of earlier ones, and returns a range for each visit.
     fn lay_out(&self, sequence: &mut CallSequence, visits: &[Range<usize>]) -> Vec<Range<usize>> {
         sequence.parts.truncate(self.from);
         visits.iter().map(|visit| self.add(sequence, visit)).collect()
@@ -219,8 +214,9 @@ impl PartLayout {
         let mut further = Vec::new();
         for section in sections.iter().filter(|section| !known.contains(&section.start)) {
             let parts = self.add(sequence, section);
-            let counts = counted(&sequence.parts[parts.clone()]);
-            if core.iter().all(|symbol| counts.contains_key(symbol)) {
+            let symbols: FxHashSet<SequenceSymbol> =
+                sequence.parts[parts.clone()].iter().map(|part| part.symbol).collect();
+            if core.iter().all(|symbol| symbols.contains(symbol)) {
                 further.push((section.clone(), parts));
             } else {
                 sequence.parts.truncate(parts.start);
@@ -230,7 +226,6 @@ impl PartLayout {
     }
 }
 
-/// The inner loop that covers most of the time.
 fn longest_inner(sequence: &CallSequence, visits: &[Range<usize>]) -> Option<SequenceSymbol> {
     let mut times: FxHashMap<SequenceSymbol, u64> = FxHashMap::default();
     for item in visits.iter().flat_map(|visit| &sequence.parts[visit.clone()]) {

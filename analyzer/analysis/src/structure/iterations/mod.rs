@@ -13,8 +13,8 @@
 //!           number    assigns each interval to an iteration, if it belongs to any
 //! ```
 //!
-//! A token stands for an operation at a call site on a communicator. Peers and sizes do not matter: calls are the same if the program's text
-//! is. A loop is described by its tokens and its anchor alone, so that checking one of the run's calls against it takes one look-up.
+//! A token stands for an operation at a call site on a communicator. Peers and sizes do not matter: one place in the program's text makes the same
+//! call. A loop is described by its tokens and its anchor alone, so that checking one of the run's calls against it takes one look-up.
 //!
 //! | module | content |
 //! |---|---|
@@ -22,7 +22,7 @@
 //! | [`find`] | the loops of a window of calls: [`find::find_loops`] |
 //! | [`split`] | splits the run's calls into intervals, call by call: [`split::CallSplitter`] |
 //! | [`number`] | the iteration that each interval belongs to: [`number::number`] |
-//! | [`bursts`] | iterations of which only the first computes: [`bursts::join_bursts`] |
+//! | [`bursts`] | groups of iterations in which only the first computes: [`bursts::join_bursts`] |
 //! | [`rounds`] | iterations that form a round of messages: [`rounds::take_rounds`] |
 //! | [`occasional`] | calls that occur in some iterations only: [`occasional::occasional_tokens`] |
 //! | [`carried`] | the bytes in iterations, which reveal calls of a wrapper: [`carried::carried`] |

@@ -10,12 +10,13 @@
 //! set up, and once after it: such a visit has one anchor and is no iteration, unless what separates it from the loop also
 //! separates visits within the loop. Foreign calls within the loop belong to the iteration in progress.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
 use crate::model::loops::IterationEnds;
+use crate::structure::iterations::counts::tally;
 use crate::structure::iterations::split::IterationInterval;
 use lbprof_thresholds::loops::MAX_SECTIONS_AFTER_ANCHOR;
 
@@ -32,19 +33,19 @@ pub struct IterationNumbering {
 }
 
 impl IterationNumbering {
-    /// The iteration of an interval, counted from 0; `None` where it is of none.
+    /// Returns the iteration of an interval, counted from 0, or `None` if it belongs to none.
     pub fn iteration(&self, interval: usize) -> Option<u32> {
         self.iterations.get(interval).copied().filter(|&iteration| iteration != NONE)
     }
 }
 
-/// Numbers the iterations of a rank's `intervals`, all of the run's, in their order.
+/// Numbers the iterations of a rank's `intervals`, which cover the run, in their order.
 pub fn number(intervals: &[IterationInterval], ends: IterationEnds) -> IterationNumbering {
     let mut numbering = IterationNumbering { iterations: vec![NONE; intervals.len()], count: 0, alike: 0 };
     let visits = visits(intervals);
     let span = match ends {
         IterationEnds::Found => span(&visits),
-        IterationEnds::Each => all_ends(&visits),
+        IterationEnds::Each => range_of(&visits, |visit| visit.anchors > 0),
     };
     let Some((first, last)) = span else { return numbering };
     let setups = match ends {
@@ -74,12 +75,6 @@ struct IntervalVisit {
     link: u64,
 }
 
-impl IntervalVisit {
-    fn has_several_ends(&self) -> bool {
-        self.anchors >= 2
-    }
-}
-
 fn visits(intervals: &[IterationInterval]) -> Vec<IntervalVisit> {
     let mut visits: Vec<IntervalVisit> = Vec::new();
     let mut at = 0;
@@ -96,10 +91,9 @@ fn visits(intervals: &[IterationInterval]) -> Vec<IntervalVisit> {
     visits
 }
 
-/// The first visit of the loop and the last.
 fn span(visits: &[IntervalVisit]) -> Option<(usize, usize)> {
-    let (mut first, mut last, kinds) = match visits.iter().position(IntervalVisit::has_several_ends) {
-        Some(first) => (first, visits.iter().rposition(IntervalVisit::has_several_ends)?, inner_links(visits)),
+    let (mut first, mut last, kinds) = match range_of(visits, |visit| visit.anchors >= 2) {
+        Some((first, last)) => (first, last, inner_links(visits)),
         None => {
             let (first, last) = most_alike_links(visits)?;
             (first, last, visits[first..last].iter().map(|visit| visit.link).collect())
@@ -114,35 +108,29 @@ fn span(visits: &[IntervalVisit]) -> Option<(usize, usize)> {
     Some((first, last))
 }
 
-/// The first visit with an end of an iteration and the last.
-fn all_ends(visits: &[IntervalVisit]) -> Option<(usize, usize)> {
-    let mut with_end = (0..visits.len()).filter(|&at| visits[at].anchors > 0);
-    let first = with_end.next()?;
-    Some((first, with_end.next_back().unwrap_or(first)))
+fn range_of(visits: &[IntervalVisit], is_wanted: fn(&IntervalVisit) -> bool) -> Option<(usize, usize)> {
+    visits.iter().position(is_wanted).zip(visits.iter().rposition(is_wanted))
 }
 
-/// The kinds of foreign calls that come between iterations of a loop: with several iterations before them and after.
+/// Returns the kinds of foreign calls that come between iterations of a loop: with several iterations before them and after.
 fn inner_links(visits: &[IntervalVisit]) -> HashSet<u64> {
     let within = visits.windows(2).filter(|pair| pair[0].anchors >= 2 && pair[1].anchors >= 2);
     within.map(|pair| pair[0].link).collect()
 }
 
-/// The visits that begin and end a loop of which each iteration has foreign calls: between the first and the last of the
-/// most common kind of foreign calls.
+/// Returns the visits that begin and end a loop with foreign calls in each iteration: between the first and the last of the most common kind of
+/// foreign calls.
 fn most_alike_links(visits: &[IntervalVisit]) -> Option<(usize, usize)> {
     let links = &visits[..visits.len().checked_sub(1)?];
-    let mut counts: HashMap<u64, usize> = HashMap::new();
-    for visit in links {
-        *counts.entry(visit.link).or_default() += 1;
-    }
+    let counts = tally(links.iter().map(|visit| visit.link));
     let (&kind, _) = counts.iter().filter(|&(_, &n)| n >= 2).max_by_key(|&(&kind, &n)| (n, kind))?;
     let first = links.iter().position(|visit| visit.link == kind)?;
     let last = links.iter().rposition(|visit| visit.link == kind)?;
     Some((first, last + 1))
 }
 
-/// Intervals between the pieces of a loop that is run several times, in which the body is run once to set up: what comes after
-/// is what came after the setting up before the loop. With the foreign calls around them.
+/// Returns the intervals between the pieces of a loop that is run several times, in which the body is run once to set up: the same foreign calls
+/// follow as after the setting up before the loop. They include the foreign calls around them.
 fn setups(visits: &[IntervalVisit], first: usize, last: usize) -> Vec<Range<usize>> {
     let within = inner_links(&visits[first..=last]);
     let before: HashSet<u64> =
@@ -158,7 +146,7 @@ fn within(ranges: &[Range<usize>], idx: usize) -> bool {
     ranges.get(before).is_some_and(|range| range.contains(&idx))
 }
 
-/// The intervals of a loop without those in which its body is run to set up.
+/// The intervals of a loop without the intervals in which its body is run to set up.
 struct LoopBody<'a> {
     intervals: &'a [IterationInterval],
     setups: &'a [Range<usize>],
@@ -175,7 +163,7 @@ impl LoopBody<'_> {
     }
 }
 
-/// Returns whether some calls include those of a kind of iteration, or no kind is known.
+/// Returns whether some calls include all calls of a kind of iteration, or no kind is known.
 fn has_whole_kind(kinds: &FxHashMap<u64, u32>, signature: u64) -> bool {
     kinds.is_empty() || kinds.keys().any(|kind| signature & kind == *kind)
 }
@@ -186,13 +174,13 @@ struct LoopSpan {
     begin: usize,
     /// After the last anchor.
     end: usize,
-    /// After the intervals that follow the last anchor and are still of its iteration.
+    /// After the intervals that follow the last anchor and still belong to its iteration.
     tail_end: usize,
     alike: u32,
 }
 
 impl LoopSpan {
-    /// `tails`: up to where the rest of the last iteration may lie, parted by foreign calls.
+    /// Finds the iterations in a span. `tails` are the possible ends of the rest of the last iteration, which foreign calls may separate from it.
     fn find(
         intervals: &[IterationInterval],
         span: Range<usize>,
@@ -215,7 +203,7 @@ impl LoopSpan {
         }
         let head = body.signature(span.start..first + 1);
         let is_head_whole = has_whole_kind(&kinds, head);
-        // An anchor in the middle of the body: what follows the last anchor is the rest of the last iteration.
+        // If the anchor is in the middle of the body, the rest of the last iteration follows the last anchor.
         let turned = (tails.iter().copied())
             .filter(|_| !is_head_whole)
             .find(|&end| has_whole_kind(&kinds, head | body.signature(last + 1..end)));
@@ -238,8 +226,7 @@ mod tests {
     use crate::model::loops::{IterationAnchors, TokenClass};
     use crate::structure::iterations::split::CallSplitter;
 
-    /// Each interval's calls after the number of its iteration, or after a dash. Of the loop are A to D, F and R; R ends
-    /// an iteration.
+    /// Each interval's calls after the number of its iteration, or after a dash. The loop has A to D, F and R; R ends an iteration.
     fn numbered(calls: &str) -> String {
         numbered_by(calls, IterationEnds::Found)
     }
@@ -307,7 +294,7 @@ mod tests {
     #[test]
     fn an_anchor_within_the_body_leaves_the_rest_of_the_last_iteration_behind_it() {
         assert_eq!(numbered("SARDARDARDE"), "-S 0AR 1DAR 2DAR 2D -E");
-        // What is done once before the end of the last iteration parts that from its anchor.
+        // Calls made once before the end of the last iteration separate it from its anchor.
         assert_eq!(numbered("SARBDARBDARBDARXBDE"), "-S 0AR 1BDAR 2BDAR 3BDAR 3X 3BD -E");
     }
 
@@ -328,7 +315,7 @@ mod tests {
 
     #[test]
     fn every_end_counts_where_only_the_loop_makes_that_call() {
-        // The first iteration lacks a call, what is done after it comes once; with R in other functions, both might be set-ups.
+        // The first iteration lacks a call, X follows it only once; with R in other functions, both might be set-ups.
         assert_eq!(numbered("SRXFRFRE"), "-S -R -X 0FR 1FR -E");
         assert_eq!(numbered_by("SRXFRFRE", IterationEnds::Each), "-S 0R 1X 1FR 2FR -E");
         assert_eq!(numbered_by("SFRFRFE", IterationEnds::Each), "-S 0FR 1FR -F -E");

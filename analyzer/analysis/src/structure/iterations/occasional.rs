@@ -14,7 +14,7 @@ use crate::structure::iterations::number::number;
 use crate::structure::iterations::split::CallSplitter;
 use crate::structure::iterations::window::CallInterval;
 
-/// Returns the tokens, ascending, of foreign calls that only come within the iterations of a loop in these calls.
+/// Returns the tokens of foreign calls that only come within the iterations of a loop, ascending.
 pub fn occasional_tokens(
     calls: &[CallInterval],
     classes: &[TokenClass],
@@ -50,7 +50,7 @@ pub fn occasional_tokens(
 mod tests {
     use super::*;
 
-    /// The occasional ones of these calls, of which F and R are the loop's and R ends an iteration.
+    /// The occasional calls, if F and R belong to the loop and R ends an iteration.
     fn occasional(calls: &str) -> String {
         let mut classes = vec![TokenClass::Foreign; 128];
         classes[b'F' as usize] = TokenClass::Inside;

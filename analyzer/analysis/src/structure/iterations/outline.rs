@@ -1,5 +1,6 @@
 //! Lists the loops that remain in a window.
 
+use std::cmp::Reverse;
 use std::num::NonZeroU32;
 
 use rustc_hash::FxHashMap;
@@ -11,42 +12,37 @@ use lbprof_thresholds::loops::{
     MAX_HANDFUL_OF_ITERATIONS, MIN_FACTOR_OF_MAIN_LOOP, MIN_LOOP_COMPUTATION, MIN_LOOP_ITERATIONS,
 };
 
-/// The loops of the window, each after the loop around it; the main one is the outermost loop that covers most time.
+/// Returns the loops of the window, each after the loop around it; the main one is the outermost loop that covers most time.
 pub(super) fn loops(sequence: &CallSequence, window: &CallWindow) -> Vec<FoundLoop> {
-    let mut visited = VisitOutline::default();
+    let mut visited: FxHashMap<SequenceSymbol, VisitSums> = FxHashMap::default();
     let mut pending: Vec<(SequenceItem, Option<SequenceSymbol>)> =
         sequence.items.iter().map(|&item| (item, None)).collect();
-    let mut order = Vec::new();
     while let Some((item, around)) = pending.pop() {
         let Some(found) = sequence.loop_of(item.symbol) else { continue };
         let parts = &sequence.parts[item.parts()];
-        let iterations = parts.iter().filter(|part| part.symbol == found.anchor).count();
-        let sums = VisitSums {
-            iterations,
-            time: sequence.time(&item),
-            computed: computed(&sequence.calls[item.calls()]),
-            quick: quick(sequence, parts, found.anchor, window.spin),
-            around: FxHashMap::default(),
-        };
-        if visited.add(item.symbol, around, &sums) {
-            order.push(item.symbol);
-        }
+        let time = sequence.time(&item);
+        let sums = visited.entry(item.symbol).or_default();
+        sums.iterations += parts.iter().filter(|part| part.symbol == found.anchor).count();
+        sums.quick += quick(sequence, parts, found.anchor, window.spin);
+        sums.time = sums.time.saturating_add(time);
+        sums.computed = sums.computed.saturating_add(computed(&sequence.calls[item.calls()]));
+        let there = sums.around.entry(around).or_default();
+        *there = there.saturating_add(time);
         let inner = parts.iter().filter(|part| sequence.loop_of(part.symbol).is_some());
         pending.extend(inner.map(|&part| (part, Some(item.symbol))));
     }
     let least = MIN_LOOP_COMPUTATION * time(sequence.calls) as f64;
-    order.retain(|&symbol| {
-        let mut tokens = sequence.tokens_of(symbol).iter().map(|&token| sequence.tokens[token as usize]);
-        let is_distribution = tokens.clone().all(window.is_distribution) && (visited.computed(symbol) as f64) < least;
-        let spins = tokens.all(window.may_spin) && visited.is_mostly_quick(symbol);
+    let mut kept: Vec<(SequenceSymbol, VisitSums)> = visited.into_iter().collect();
+    kept.retain(|(symbol, sums)| {
+        let mut tokens = sequence.window_tokens(*symbol);
+        let is_distribution = tokens.clone().all(window.is_distribution) && (sums.computed as f64) < least;
+        let spins = tokens.all(window.may_spin) && sums.is_mostly_quick();
         !is_distribution && !spins
     });
-    // A loop found later is around those found before, never inside of them.
-    order.sort_unstable_by(|a, b| b.cmp(a));
-    let index: FxHashMap<SequenceSymbol, usize> = order.iter().copied().zip(0..).collect();
-    let found = order
-        .iter()
-        .filter_map(|&symbol| visited.found(sequence, symbol, &index).map(|found| (found, visited.computed(symbol))));
+    // A loop found later is around the loops found before, never inside of them.
+    kept.sort_unstable_by_key(|(symbol, _)| Reverse(*symbol));
+    let index: FxHashMap<SequenceSymbol, usize> = kept.iter().map(|(symbol, _)| *symbol).zip(0..).collect();
+    let found = kept.iter().filter_map(|(symbol, sums)| Some((sums.found(sequence, *symbol, &index)?, sums.computed)));
     let (mut loops, computed): (Vec<FoundLoop>, Vec<u64>) = found.unzip();
     if let Some(main) = main_loop(&loops, &computed, least) {
         loops[main].main = true;
@@ -54,16 +50,15 @@ pub(super) fn loops(sequence: &CallSequence, window: &CallWindow) -> Vec<FoundLo
     loops
 }
 
-/// Returns the tokens of the window that these symbols stand for, ascending.
-fn window_tokens(sequence: &CallSequence, symbols: &[SequenceSymbol]) -> Vec<u32> {
-    let mut tokens: Vec<u32> = symbols.iter().map(|&symbol| sequence.tokens[symbol as usize]).collect();
+fn sorted_tokens(tokens: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut tokens: Vec<u32> = tokens.collect();
     tokens.sort_unstable();
     tokens
 }
 
-/// Returns the outermost loop that covers most time, with a handful of iterations if there is one: not what is done a few times to set up, nor what
-/// does a few times what the program does mainly. Nor is it what waits longest, as a summary by collectives does on cores that ranks share, where another
-/// loop of at least `least` ticks computes much more: `computed` are the ticks outside of calls of each.
+/// Returns the outermost loop that covers most time, with a handful of iterations if there is one, so that it is no repeated set-up and no loop around
+/// a few runs of the main work. A loop that mostly waits, e.g. a summary by collectives on cores that ranks share, is not chosen if another loop of at
+/// least `least` ticks computes much more. `computed` are each loop's ticks outside of calls.
 fn main_loop(loops: &[FoundLoop], computed: &[u64], least: f64) -> Option<usize> {
     let mut main =
         outermost(loops).max_by_key(|&at| (loops[at].iterations >= MAX_HANDFUL_OF_ITERATIONS, loops[at].time))?;
@@ -87,23 +82,22 @@ fn main_loop(loops: &[FoundLoop], computed: &[u64], least: f64) -> Option<usize>
     Some(main)
 }
 
-/// Returns the indices of the loops that no other one is around, with enough iterations.
+/// Returns the indices of the outermost loops with enough iterations.
 fn outermost(loops: &[FoundLoop]) -> impl Iterator<Item = usize> {
     (0..loops.len()).filter(move |&at| loops[at].parent.is_none() && MIN_LOOP_ITERATIONS <= loops[at].iterations)
 }
 
-/// Ticks from the begin of the first call to the end of the last.
+/// Returns the ticks from the start of the first call to the end of the last.
 fn time(calls: &[CallInterval]) -> u64 {
     calls.first().zip(calls.last()).map_or(0, |(first, last)| last.end.saturating_sub(first.begin))
 }
 
-/// Ticks of these outside of calls.
 fn computed(calls: &[CallInterval]) -> u64 {
     let in_calls = calls.iter().map(|call| call.end.saturating_sub(call.begin)).fold(0, u64::saturating_add);
     time(calls).saturating_sub(in_calls)
 }
 
-/// Returns the number of iterations of a visit with these parts that compute less than so many ticks.
+/// Returns the number of iterations of a visit with these parts that compute less than `ticks`.
 fn quick(sequence: &CallSequence, parts: &[SequenceItem], anchor: SequenceSymbol, ticks: u64) -> usize {
     let mut computes = 0_u64;
     let mut quick = 0;
@@ -120,10 +114,6 @@ fn quick(sequence: &CallSequence, parts: &[SequenceItem], anchor: SequenceSymbol
     quick
 }
 
-/// The sums of the visits to each loop.
-#[derive(Debug, Default)]
-struct VisitOutline(FxHashMap<SequenceSymbol, VisitSums>);
-
 #[derive(Debug, Default)]
 struct VisitSums {
     iterations: usize,
@@ -134,29 +124,10 @@ struct VisitSums {
     around: FxHashMap<Option<SequenceSymbol>, u64>,
 }
 
-impl VisitOutline {
-    /// Says whether it is the loop's first visit.
-    fn add(&mut self, symbol: SequenceSymbol, around: Option<SequenceSymbol>, visit: &VisitSums) -> bool {
-        let first = !self.0.contains_key(&symbol);
-        let sums = self.0.entry(symbol).or_default();
-        sums.iterations += visit.iterations;
-        sums.quick += visit.quick;
-        sums.time = sums.time.saturating_add(visit.time);
-        sums.computed = sums.computed.saturating_add(visit.computed);
-        let there = sums.around.entry(around).or_default();
-        *there = there.saturating_add(visit.time);
-        first
-    }
-
-    /// Ticks outside of calls.
-    fn computed(&self, symbol: SequenceSymbol) -> u64 {
-        self.0.get(&symbol).map_or(0, |sums| sums.computed)
-    }
-
-    /// Returns whether at least nine tenths of its iterations hardly compute: between two times that something has happened, a program that
-    /// waits for it may work.
-    fn is_mostly_quick(&self, symbol: SequenceSymbol) -> bool {
-        self.0.get(&symbol).is_some_and(|sums| 9 * sums.iterations <= 10 * sums.quick)
+impl VisitSums {
+    /// Returns whether at least nine tenths of its iterations hardly compute: a program that waits for events may work after each of them.
+    fn is_mostly_quick(&self) -> bool {
+        9 * self.iterations <= 10 * self.quick
     }
 
     fn found(
@@ -165,23 +136,20 @@ impl VisitOutline {
         symbol: SequenceSymbol,
         index: &FxHashMap<SequenceSymbol, usize>,
     ) -> Option<FoundLoop> {
-        let sums = self.0.get(&symbol)?;
         let found = sequence.loop_of(symbol)?;
-        let (&around, _) = sums.around.iter().max_by_key(|&(&around, &time)| (time, around))?;
+        let (&around, _) = self.around.iter().max_by_key(|&(&around, &time)| (time, around))?;
         let run = sequence.loop_of(found.anchor).is_some();
-        let mut core: Vec<u32> =
-            found.core.iter().filter_map(|&one| sequence.tokens.get(one as usize).copied()).collect();
-        core.sort_unstable();
+        let core = found.core.iter().filter_map(|&one| sequence.tokens.get(one as usize).copied());
         Some(FoundLoop {
             parent: around.and_then(|around| index.get(&around).copied()),
-            tokens: window_tokens(sequence, &found.tokens),
-            anchor: LoopAnchor { tokens: window_tokens(sequence, sequence.tokens_of(found.anchor)), run },
-            core,
+            tokens: sorted_tokens(sequence.window_tokens(symbol)),
+            anchor: LoopAnchor { tokens: sorted_tokens(sequence.window_tokens(found.anchor)), run },
+            core: sorted_tokens(core),
             by_rhythm: found.by_rhythm,
             every: NonZeroU32::MIN,
-            iterations: sums.iterations,
+            iterations: self.iterations,
             in_parent: None,
-            time: sums.time,
+            time: self.time,
             main: false,
         })
     }

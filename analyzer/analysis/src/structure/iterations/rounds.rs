@@ -14,7 +14,7 @@ use crate::structure::iterations::found_loop::FoundLoop;
 use crate::structure::iterations::window::CallInterval;
 use lbprof_thresholds::loops::{MAX_ITERATIONS_OF_ROUND, MIN_ROUNDS};
 
-/// Makes rounds of the loop in the main one the iterations of the main one, where nothing but a rhythm makes it a loop.
+/// Makes rounds of the inner loop the iterations of the main loop, if nothing but a rhythm makes this a loop.
 pub fn take_rounds(found: &mut [FoundLoop], calls: &[CallInterval]) {
     let Some(main) = found.iter().position(|one| one.main && one.by_rhythm) else { return };
     let inner = (0..found.len()).filter(|&at| found[at].parent == Some(main)).max_by_key(|&at| found[at].time);
@@ -49,7 +49,7 @@ fn round_length(
         }
     }
     visits.retain(|visit| !visit.is_empty());
-    // The window may cut off the first one.
+    // The window may cut off the first visit.
     let whole = visits.get(1..)?;
     let n: usize = whole.iter().map(Vec::len).sum();
     let first = whole.first()?;
@@ -75,7 +75,7 @@ mod tests {
         FoundLoop { parent, by_rhythm: is_main, main: is_main, ..FoundLoop::example(end, tokens, iterations) }
     }
 
-    /// The iterations of the main loop and how many ends make one, where call 1 has these tags and call 2 is made at each `-1`.
+    /// The number of iterations of the main loop and of ends in each, if call 1 has these tags and call 2 is made at each `-1`.
     fn rounds(tags: &[i32]) -> (usize, u32) {
         let call = |&tag: &i32| CallInterval { token: if tag < 0 { 2 } else { 1 }, begin: 0, end: 0, peer: 0, tag };
         let calls: Vec<CallInterval> = tags.iter().map(call).collect();

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::structure::interning::intern;
 use crate::structure::iterations::window::CallInterval;
 
 /// A token, numbered from 0 in the order of appearance, or a loop, numbered after all tokens.
@@ -13,7 +14,7 @@ pub(super) type SequenceSymbol = u32;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SequenceItem {
     pub symbol: SequenceSymbol,
-    /// Its calls, as indices of the window's.
+    /// Its calls, as indices in the window.
     calls: (u32, u32),
     /// Parts of the visit, as indices of [`CallSequence::parts`]; empty for a call.
     parts: (u32, u32),
@@ -29,14 +30,13 @@ impl SequenceItem {
     }
 }
 
-/// A loop in the sequence.
 #[derive(Clone, Debug)]
 pub(super) struct SequenceLoop {
     /// Tokens that occur inside; ascending.
     pub tokens: Vec<SequenceSymbol>,
     /// Loops inside, including nested ones.
     pub inner: FxHashSet<SequenceSymbol>,
-    /// Occurs once in each iteration and ends it: a token, or a loop whose visit ends it.
+    /// The token, or the loop whose visit, occurs once in each iteration and ends it.
     pub anchor: SequenceSymbol,
     /// Symbols that occur exactly once in each iteration, the anchor among them.
     pub core: Vec<SequenceSymbol>,
@@ -51,7 +51,6 @@ pub(super) struct CallSequence<'a> {
     pub tokens: Vec<u32>,
     /// The loops, as symbols from `tokens.len()` on.
     pub loops: Vec<SequenceLoop>,
-    /// The current items of the window.
     pub items: Vec<SequenceItem>,
     /// Parts of the visits: each visit is a range of it.
     pub parts: Vec<SequenceItem>,
@@ -61,13 +60,10 @@ pub(super) struct CallSequence<'a> {
 
 impl<'a> CallSequence<'a> {
     pub fn new(calls: &'a [CallInterval]) -> CallSequence<'a> {
-        let mut numbers = rustc_hash::FxHashMap::default();
+        let mut numbers = FxHashMap::default();
         let mut tokens = Vec::new();
         let items = (0u32..).zip(calls).map(|(at, step)| {
-            let symbol = *numbers.entry(step.token).or_insert_with(|| {
-                tokens.push(step.token);
-                tokens.len() as SequenceSymbol - 1
-            });
+            let symbol = intern(&mut numbers, &mut tokens, step.token);
             SequenceItem { symbol, calls: (at, at + 1), parts: (0, 0) }
         });
         let items = items.collect();
@@ -79,12 +75,10 @@ impl<'a> CallSequence<'a> {
         self.tokens.len() + self.loops.len()
     }
 
-    /// The loop that a symbol stands for.
     pub fn loop_of(&self, symbol: SequenceSymbol) -> Option<&SequenceLoop> {
         self.loops.get((symbol as usize).checked_sub(self.tokens.len())?)
     }
 
-    /// The tokens within a symbol.
     pub fn tokens_of(&self, symbol: SequenceSymbol) -> &[SequenceSymbol] {
         match self.loop_of(symbol) {
             Some(inner) => &inner.tokens,
@@ -92,23 +86,25 @@ impl<'a> CallSequence<'a> {
         }
     }
 
-    /// Ticks from the begin of an item's first call to the end of its last.
+    pub fn window_tokens(&self, symbol: SequenceSymbol) -> impl Iterator<Item = u32> + Clone {
+        self.tokens_of(symbol).iter().map(|&token| self.tokens[token as usize])
+    }
+
+    /// Returns the ticks from the start of an item's first call to the end of its last.
     pub fn time(&self, item: &SequenceItem) -> u64 {
         self.end(item).saturating_sub(self.calls[item.calls.0 as usize].begin)
     }
 
-    /// Returns the end of an item's last call.
     pub fn end(&self, item: &SequenceItem) -> u64 {
         self.calls[item.calls.1 as usize - 1].end
     }
 
-    /// Adds a loop and gives the symbol that stands for it.
     pub fn add(&mut self, found: SequenceLoop) -> SequenceSymbol {
         self.loops.push(found);
         self.n_symbols() as SequenceSymbol - 1
     }
 
-    /// Puts a visit in place of each of these sections of items, which are in their order and disjoint.
+    /// Replaces each of these sections of items, which are disjoint and in order, by a visit.
     pub fn contract(&mut self, visits: &[LoopVisit]) {
         let mut contracted = Vec::with_capacity(self.items.len());
         let mut at = 0;
@@ -128,7 +124,6 @@ impl<'a> CallSequence<'a> {
     }
 }
 
-/// A section of items that is a visit to a loop.
 #[derive(Clone, Debug)]
 pub(super) struct LoopVisit {
     pub symbol: SequenceSymbol,

@@ -10,14 +10,13 @@
 //! The computation before a call belongs to the call's interval: computation between two iterations is the beginning of the next one. Only the
 //! computation before the loop's first call stays outside of the loop.
 
-use crate::model::loops::IterationAnchors;
-use crate::model::loops::TokenClass;
+use crate::model::loops::{IterationAnchors, TokenClass};
 
 /// A section of a rank's calls, with the computation before each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IterationInterval {
-    /// End of the call before it, in ticks; the first interval, and one with which the loop is entered, begin with their first call: what a
-    /// rank computes before its first iteration may be anything.
+    /// End of the call before it, in ticks. The first interval, and one that enters the loop, begin with their first call: the computation before the
+    /// first iteration may be anything.
     pub begin: u64,
     /// End of its last call, in ticks.
     pub end: u64,
@@ -26,9 +25,9 @@ pub struct IterationInterval {
     pub signature: u64,
     /// Its calls, at most `u32::MAX`.
     pub calls: u32,
-    /// Bytes that its calls send and receive, as far as [`CallSplitter::carry`] gave them.
+    /// Bytes that its calls send and receive, as given to [`CallSplitter::carry`].
     pub bytes: u64,
-    /// True if its calls are the loop's.
+    /// True if its calls belong to the loop.
     pub inside: bool,
     /// True if it holds an anchor, which ends an iteration.
     pub ended_by_anchor: bool,
@@ -45,25 +44,25 @@ struct TokenMeaning {
 pub struct CallSplitter {
     meanings: Vec<TokenMeaning>,
     anchors: IterationAnchors,
-    /// Anchors since the last that ended an iteration, where not each of them does.
+    /// Number of anchors since the last that ended an iteration, if not each of them does.
     since_end: u32,
     closed: Vec<IterationInterval>,
     open: Option<OpenInterval>,
 }
 
-/// The interval that the last call belongs to. What it is of is unknown while it has seen nothing but polls.
-#[derive(Clone, Copy, Debug)]
+/// The interval of the last call. It may lie inside or outside of the loop while it has only polls.
+#[derive(Clone, Copy, Debug, Default)]
 struct OpenInterval {
     interval: IterationInterval,
     foreign: bool,
 }
 
 impl CallSplitter {
-    /// Cuts by `classes[token]`; other tokens are foreign.
+    /// Creates a splitter by `classes[token]`; other tokens are foreign.
     pub fn new(classes: Vec<TokenClass>, anchors: IterationAnchors) -> CallSplitter {
         let mut inside = 0u32;
         let meanings = classes.into_iter().enumerate().map(|(token, class)| {
-            // Which iteration they come in is a matter of numbering, as for all foreign calls.
+            // Numbering assigns them to iterations, as all foreign calls.
             let class = if class == TokenClass::Occasional { TokenClass::Foreign } else { class };
             let bit = match class {
                 TokenClass::Neutral => 0,
@@ -78,8 +77,7 @@ impl CallSplitter {
         CallSplitter { meanings: meanings.collect(), anchors, since_end: 0, closed: Vec::new(), open: None }
     }
 
-    /// The number of the interval that a call and the computation before it belong to; intervals are numbered from 0. The
-    /// rank's calls come in their order.
+    /// Returns the number of the interval of the next call and the computation before it, counted from 0.
     #[inline]
     pub fn next(&mut self, token: u32, begin: u64, end: u64) -> u32 {
         let meaning = match self.meanings.get(token as usize) {
@@ -105,7 +103,7 @@ impl CallSplitter {
         anchor
     }
 
-    /// Adds what the last call sends and receives, in bytes.
+    /// Adds the bytes that the last call sends and receives.
     #[inline]
     pub fn carry(&mut self, bytes: u64) {
         if let Some(open) = &mut self.open {
@@ -123,9 +121,8 @@ impl CallSplitter {
             }
             None => begin,
         };
-        let interval =
-            IterationInterval { begin, end, signature: 0, calls: 0, bytes: 0, inside: false, ended_by_anchor: false };
-        let mut open = OpenInterval { interval, foreign: false };
+        let interval = IterationInterval { begin, ..IterationInterval::default() };
+        let mut open = OpenInterval { interval, ..OpenInterval::default() };
         open.take(meaning, end);
         self.open = Some(open);
     }
@@ -150,7 +147,6 @@ impl OpenInterval {
     }
 }
 
-/// Returns whether a call of this class does not belong to the open interval any more.
 #[inline]
 fn is_new_interval(open: &OpenInterval, class: TokenClass, run: bool) -> bool {
     let ended = open.interval.ended_by_anchor;
@@ -173,7 +169,7 @@ mod tests {
 
     use super::*;
 
-    /// The calls as words, one an interval: F and R are the loop's, R ends an iteration, p is a poll, all else is foreign.
+    /// The calls as words, one per interval: F and R belong to the loop, R ends an iteration, p is a poll, all others are foreign.
     fn intervals(calls: &str, run: bool) -> String {
         intervals_by(calls, IterationAnchors { run, ..IterationAnchors::default() })
     }

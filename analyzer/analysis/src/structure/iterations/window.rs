@@ -3,7 +3,7 @@
 /// An MPI call of the rank's main thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallInterval {
-    /// The operation, call site and communicator, as one number; small numbers, for there is a table over them.
+    /// The operation, call site and communicator, as one small number: it indexes a table.
     pub token: u32,
     /// Entry into the call, in ticks.
     pub begin: u64,
@@ -15,29 +15,29 @@ pub struct CallInterval {
     pub tag: i32,
 }
 
-/// The calls in which loops are looked for: successive ones, polls left out.
+/// Successive calls in which loops are looked for, without polls.
 #[derive(Clone, Copy)]
 pub struct CallWindow<'a> {
     /// The calls, in their order.
     pub calls: &'a [CallInterval],
     /// True if these are all the calls of the rank, so that the first and the last iteration are in it.
     pub whole_run: bool,
-    /// Returns true if a token is a collective operation: a better end of an iteration than a message between two ranks.
+    /// Returns true for collective operations: they are better ends of iterations than messages between two ranks.
     pub is_collective: &'a dyn Fn(u32) -> bool,
-    /// Returns true if calls of a token hand something out to one rank after another, or collect it: a loop of nothing else, in which no
-    /// computation is worth naming, is none.
+    /// Returns true if calls of a token distribute data to one rank after another, or collect it: without notable computation, such calls alone do not
+    /// form a loop.
     pub is_distribution: &'a dyn Fn(u32) -> bool,
-    /// Returns true if a program may call a token again and again until something has happened: a loop of nothing else is none, where most
-    /// iterations compute less than `spin` ticks.
+    /// Returns true if a program may repeat a call until an event occurs: such calls alone do not form a loop, if most iterations compute less than
+    /// `spin` ticks.
     pub may_spin: &'a dyn Fn(u32) -> bool,
     /// See `may_spin`.
     pub spin: u64,
     /// Returns true if calls of a token complete whichever requests are complete: an iteration makes as many of them as it takes until all are.
     pub is_partial_completion: &'a dyn Fn(u32) -> bool,
-    /// Returns true if the function that makes two calls one after the other is called by the one that makes two others.
+    /// Returns true if the function that makes two calls one after the other is called by the function that makes two others.
     pub is_called_by: &'a dyn Fn(TokenPair, TokenPair) -> bool,
-    /// Returns the role of a call for a loop of which an iteration ends with the first of two calls and the next one begins with the
-    /// second; `None`: not known.
+    /// Returns the role of a call for a loop in which the first of two calls ends an iteration and the second one begins the next, or `None` if it is
+    /// not known.
     pub role_of: &'a dyn Fn(TokenPair, u32) -> Option<CallRole>,
 }
 

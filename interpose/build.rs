@@ -46,7 +46,7 @@ struct TableRow {
     hidden: usize,
 }
 
-fn parse(line: &str) -> Option<TableRow> {
+fn parse_row(line: &str) -> Option<TableRow> {
     let (head, rest) = line.split_once('(')?;
     let (arguments, rest) = rest.split_once(')')?;
     let mut head = head.split_whitespace();
@@ -65,7 +65,7 @@ fn parse(line: &str) -> Option<TableRow> {
 }
 
 /// Converts `start_request(request, send(dest, tag))` to `verbs::start_request(call, request, verbs::send(call, dest, tag))`.
-fn call(verb: &str) -> String {
+fn qualify_verbs(verb: &str) -> String {
     let mut out = String::new();
     let mut word = String::new();
     for c in verb.chars() {
@@ -83,7 +83,7 @@ fn call(verb: &str) -> String {
 }
 
 /// Returns the name for profiling of a Fortran function: `mpi_send_` → `pmpi_send_`, `MPI_SEND` → `PMPI_SEND`.
-fn profiling(flavour: &str) -> String {
+fn profiling_name(flavour: &str) -> String {
     format!("{}{flavour}", if flavour.starts_with('M') { 'P' } else { 'p' })
 }
 
@@ -96,7 +96,7 @@ fn main() {
     let mut rows = Vec::new();
     for (number, line) in table.lines().enumerate() {
         if !line.starts_with('#') && !line.trim().is_empty() {
-            rows.push(parse(line).unwrap_or_else(|| panic!("calls.table:{}: not a row", number + 1)));
+            rows.push(parse_row(line).unwrap_or_else(|| panic!("calls.table:{}: not a row", number + 1)));
         }
     }
     // The linker keeps the order in which the code is written.
@@ -132,7 +132,7 @@ const ONE_BODY: [&str; 2] = ["Isend", "Irecv"];
 
 /// Returns the section of a wrapper's code. A frequent wrapper has its own, in which the body follows the entry, at the start of a cache
 /// line. The wrappers of [`IN_TURN`] share one, so that they lie in few pages.
-fn section(language: &str, function: &str, is_frequent: bool) -> String {
+fn code_section(language: &str, function: &str, is_frequent: bool) -> String {
     match is_frequent {
         true if IN_TURN.contains(&function) => format!(".text.hot.lbprof_{language}.in_turn"),
         true => format!(".text.hot.lbprof_{language}.{function}"),
@@ -172,7 +172,7 @@ impl WrapperList {
         if let Some(frequent) = self.frequent.get_mut(place) {
             *frequent = index;
         }
-        let section = section("c", function, place < n_frequent());
+        let section = code_section("c", function, place < n_frequent());
         if ONE_BODY.contains(&function.as_str()) && !large {
             self.add_to_one_body(row, &section, index, place);
         } else {
@@ -180,13 +180,13 @@ impl WrapperList {
                 self.text,
                 "c_wrapper!(\"MPI_{function}{suffix}\", \"{section}\", lang::{}, {index}, {place}, {function}, ({arguments}), |call| {});",
                 if large { "CLarge" } else { "C" },
-                call(&row.verb)
+                qualify_verbs(&row.verb)
             );
         }
         // If a verb looks at a buffer, entries that pass it as a descriptor have their own body.
         let looks = ["sendbuf", "recvbuf"].iter().any(|buffer| row.verb.contains(buffer));
         let (described, plain): (Vec<String>, Vec<String>) =
-            flavours(function, large).into_iter().partition(|flavour| looks && flavour.contains("_f08ts_"));
+            fortran_flavours(function, large).into_iter().partition(|flavour| looks && flavour.contains("_f08ts_"));
         let language = if large { "FortranLarge" } else { "Fortran" };
         self.add_fortran(row, language, plain);
         self.add_fortran(row, &format!("{language}Described"), described);
@@ -200,7 +200,7 @@ impl WrapperList {
         }
         let renamed = row.arguments.iter().zip(&self.one_body_arguments).filter(|(own, first)| own != first);
         let renamed: String = renamed.map(|(own, first)| format!("let {own} = {first}; ")).collect();
-        let (function, verb) = (&row.function, call(&row.verb));
+        let (function, verb) = (&row.function, qualify_verbs(&row.verb));
         self.one_body.push(format!("(\"MPI_{function}\", {index}, {place}, {function}, |call| {{ {renamed}{verb} }})"));
         if self.one_body.len() == ONE_BODY.len() {
             let (arguments, functions) = (self.one_body_arguments.join(", "), self.one_body.join(", "));
@@ -220,13 +220,13 @@ impl WrapperList {
         let mut entries = String::new();
         for flavour in flavours {
             let _ = write!(entries, "(\"{flavour}\", {}) ", self.names.len());
-            self.names.push((profiling(&flavour), flavour));
+            self.names.push((profiling_name(&flavour), flavour));
         }
         let _ = writeln!(
             self.text,
             "fortran_wrapper!(\"{}\", lang::{language}, [{entries}], {function}, extra_0, ({arguments}{extra}), |call| {});",
-            section("fortran", function, place_among_frequent(function) < n_frequent() && language == "Fortran"),
-            call(&row.verb)
+            code_section("fortran", function, place_among_frequent(function) < n_frequent() && language == "Fortran"),
+            qualify_verbs(&row.verb)
         );
     }
 
@@ -243,7 +243,7 @@ impl WrapperList {
                     "fortran_entry!(\"{flavour}\", \".text.lbprof\", {}, NEXT, fortran_names::choose, wrap_{function}::<Fortran>);",
                     self.names.len()
                 );
-                self.names.push((profiling(&flavour), flavour));
+                self.names.push((profiling_name(&flavour), flavour));
                 self.counts.push(arguments);
             }
         }
@@ -272,7 +272,7 @@ impl WrapperList {
 }
 
 /// Returns the names of a function in Fortran, with int or with large counts.
-fn flavours(function: &str, large: bool) -> Vec<String> {
+fn fortran_flavours(function: &str, large: bool) -> Vec<String> {
     let lower = function.to_lowercase();
     if large {
         return FORTRAN_LARGE.map(|form| format!("mpi_{lower}{form}")).into();

@@ -121,7 +121,7 @@ fn four_digit_decimals(value: f64) -> usize {
 }
 
 /// Formats a time with its unit: `1.32 s`.
-pub fn seconds(seconds: f64) -> String {
+pub fn format_seconds(seconds: f64) -> String {
     seconds_like(seconds, seconds)
 }
 
@@ -147,7 +147,7 @@ pub fn seconds_like(seconds: f64, reference: f64) -> String {
 }
 
 /// Formats bytes with a unit of powers of 1000: `1.32 MB`.
-pub fn bytes(value: u64) -> String {
+pub fn format_bytes(value: u64) -> String {
     const UNITS: [&str; 7] = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
     let mut scaled = value as f64;
     let mut unit = 0;
@@ -255,10 +255,10 @@ mod tests {
 
     #[test]
     fn times_have_three_or_four_digits_and_a_unit() {
-        assert_eq!(seconds(12.294), "12.29 s");
-        assert_eq!(seconds(1234.5), "1234 s");
-        assert_eq!(seconds(0.0421), "42.10 ms");
-        assert_eq!(seconds(0.0), "0.00 s");
+        assert_eq!(format_seconds(12.294), "12.29 s");
+        assert_eq!(format_seconds(1234.5), "1234 s");
+        assert_eq!(format_seconds(0.0421), "42.10 ms");
+        assert_eq!(format_seconds(0.0), "0.00 s");
         assert_eq!(TimeUnit::for_max(12.0).number(0.5), "0.50");
         assert_eq!(TimeUnit::for_max(2e-6).number(5e-7), "0.500");
     }

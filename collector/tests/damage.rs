@@ -353,7 +353,7 @@ proptest! {
             let at = place.index(n + tail.len());
             *if at < n { &mut plain[at] } else { &mut tail[at - n] } = byte;
         }
-        if let Some((_, samples)) = lbprof_collector::sample_block::decode(&plain, &tail) {
+        if let Some((_, samples)) = lbprof_collector::sample_block::decode_samples(&plain, &tail) {
             prop_assert!(samples.len() <= plain.len());
         }
     }
@@ -377,7 +377,7 @@ proptest! {
         }
         ring.truncate(length);
         let mut found = None;
-        let memory = memory_of(|| found = salvage::ring(&ring));
+        let memory = memory_of(|| found = salvage::parse_ring(&ring));
         prop_assert_eq!(found.is_some(), length >= HEAD_BYTES);
         prop_assert!(found.is_none_or(|ring| ring.records.len() <= length / 64));
         prop_assert!(memory < 64 << 10, "{} bytes of memory", memory);

@@ -102,7 +102,7 @@ proptest! {
         let head = SampleHead { thread, first: 9, lost: 4, previous, rate };
         let mut encoder = SampleEncoder::default();
         encoder.encode(&head, &samples);
-        prop_assert_eq!(sample_block::decode(encoder.plain(), encoder.tail()), Some((head, samples)));
+        prop_assert_eq!(sample_block::decode_samples(encoder.plain(), encoder.tail()), Some((head, samples)));
     }
 
     #[test]

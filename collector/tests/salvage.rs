@@ -244,7 +244,7 @@ fn definitions_that_wait_in_the_first_ring_outlive_the_rank() {
         assert_eq!(kinds(&items), [ProblemKind::NotClosed, ProblemKind::Truncated], "{at}");
     }
     // Nor where the log has them, or had more before it was cut.
-    let ring = salvage::ring(&whole).unwrap();
+    let ring = salvage::parse_ring(&whole).unwrap();
     let waiting = ring.waiting.unwrap();
     assert_eq!((waiting.from, waiting.definitions.len()), (log_bytes, made.len()));
     fs::write(&path, &whole).unwrap();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 mod system {
     pub mod process {
-        pub fn host() -> String {
+        pub fn host_of_process() -> String {
             format!("{:?}", std::thread::current().id())
         }
     }

@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use std::ffi::CStr;
 use std::sync::atomic::Ordering::Relaxed;
 
-use system::dynamic_symbols::{defined, undefined};
+use system::dynamic_symbols::{defined_symbols, undefined_symbols};
 use system::objects::{self, LoadedObject};
 
 /// Facts of an object: where it begins and ends, what addresses are relative to, its file, its segments.
@@ -34,7 +34,7 @@ fn facts(object: &LoadedObject) -> Facts {
 #[test]
 fn both_ways_find_what_the_loader_lists() {
     let mut all = Vec::new();
-    objects::visit(None, |object| all.push(facts(object)));
+    objects::visit_objects(None, |object| all.push(facts(object)));
     assert!(all.len() > 3, "{all:?}");
     objects::find_out();
     for is_new_loader in [true, false] {
@@ -55,9 +55,9 @@ fn both_ways_find_what_the_loader_lists() {
 #[test]
 fn names_are_defined_where_they_are_not_taken_from_others() {
     let (mut by_libc, mut by_program, mut n_objects) = (false, false, 0);
-    objects::visit(None, |object| {
+    objects::visit_objects(None, |object| {
         // SAFETY: what a test is linked with stays.
-        let (own, others) = unsafe { (defined(object), undefined(object)) };
+        let (own, others) = unsafe { (defined_symbols(object), undefined_symbols(object)) };
         let own: BTreeSet<&CStr> = own.map(|(_, name)| name).collect();
         let others: BTreeSet<&CStr> = others.map(|(_, name)| name).collect();
         // A name may have several versions, but no object takes its own from another.

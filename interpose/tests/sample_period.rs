@@ -117,5 +117,5 @@ fn high_number_of_last_event() -> libc::c_int {
 }
 
 fn is_open(number: libc::c_int) -> bool {
-    system::descriptors::identify(number).is_ok()
+    system::descriptors::identify_file(number).is_ok()
 }

@@ -10,7 +10,7 @@ mod system {
 
         pub type Identity = (u64, u64);
 
-        pub fn identify(_: i32) -> io::Result<(Identity, u64)> {
+        pub fn identify_file(_: i32) -> io::Result<(Identity, u64)> {
             Err(io::ErrorKind::Unsupported.into())
         }
 
@@ -27,14 +27,14 @@ mod kept_file;
 #[path = "../src/system/sandbox.rs"]
 mod sandbox;
 
-use sandbox::parsed;
+use sandbox::parse_filters;
 
 #[test]
 fn each_filter_changes_the_number() {
-    let none = parsed(b"Name:\tx\nNoNewPrivs:\t0\nSeccomp:\t0\nSeccomp_filters:\t0\nSpeculation");
-    let one = parsed(b"Name:\tx\nNoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t1\nSpeculation");
-    let two = parsed(b"Name:\tx\nNoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t2\nSpeculation");
+    let none = parse_filters(b"Name:\tx\nNoNewPrivs:\t0\nSeccomp:\t0\nSeccomp_filters:\t0\nSpeculation");
+    let one = parse_filters(b"Name:\tx\nNoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t1\nSpeculation");
+    let two = parse_filters(b"Name:\tx\nNoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t2\nSpeculation");
     assert_eq!(none, 0);
     assert!(none != one && one != two);
-    assert_eq!(parsed(b"Seccomp:\t2\n"), 2 << 32, "kernels before 5.9 do not count them");
+    assert_eq!(parse_filters(b"Seccomp:\t2\n"), 2 << 32, "kernels before 5.9 do not count them");
 }

@@ -28,7 +28,7 @@ use std::arch::naked_asm;
 use std::ffi::c_int;
 use std::hint::black_box;
 
-use unwind::{EntryRegisters, PathEnd, RuleCache, StackPath, StackWord, walk};
+use unwind::{EntryRegisters, PathEnd, RuleCache, StackPath, StackWord, walk_stack};
 
 /// Both unwinders' callers of the function that called `here`.
 struct BothUnwinders {
@@ -50,11 +50,12 @@ extern "C" fn here(_: *mut Option<BothUnwinders>) {
 }
 
 extern "C" fn body(both: *mut Option<BothUnwinders>, sp: usize, bp: usize, caller: usize) {
-    let mut others = unwind::runtime::frames();
+    let mut others = unwind::runtime::runtime_frames();
     let first = others.iter().position(|&ip| ip == caller).unwrap();
     others.drain(..first);
     let entry = EntryRegisters { caller, sp, bp: StackWord { address: &raw const bp as usize, value: bp } };
-    let own = walk(entry, usize::MAX, &mut RuleCache::default(), |address| Some(unsafe { *(address as *const usize) }));
+    let own =
+        walk_stack(entry, usize::MAX, &mut RuleCache::default(), |address| Some(unsafe { *(address as *const usize) }));
     unsafe { *both = Some(BothUnwinders { own, others }) };
 }
 
@@ -132,7 +133,7 @@ fn code_without_tables_ends_a_path() {
     let stack = [0usize; 8];
     // An address that is no code at all.
     let entry = EntryRegisters { caller: 0x1000, sp: stack.as_ptr() as usize, bp: StackWord { address: 0, value: 0 } };
-    let path = walk(entry, usize::MAX, &mut rules, |_| None);
+    let path = walk_stack(entry, usize::MAX, &mut rules, |_| None);
     assert_eq!((path.callers, path.words, path.end), (vec![0x1000], vec![], PathEnd::Cut));
 }
 

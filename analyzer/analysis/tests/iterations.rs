@@ -3,7 +3,7 @@
 use lbprof_analysis::model::loops::{IterationAnchors, IterationEnds, TokenClass};
 use lbprof_analysis::structure::iterations::find::find_loops;
 use lbprof_analysis::structure::iterations::found_loop::FoundLoop;
-use lbprof_analysis::structure::iterations::number::{IterationNumbering, number};
+use lbprof_analysis::structure::iterations::number::{IterationNumbering, number_iterations};
 use lbprof_analysis::structure::iterations::split::CallSplitter;
 use lbprof_analysis::structure::iterations::window::{CallInterval, CallWindow};
 use proptest::prelude::*;
@@ -188,7 +188,7 @@ fn numbered(steps: &[CallInterval], of: &FoundLoop) -> IterationNumbering {
     for step in steps {
         splitter.next(step.token, step.begin, step.end);
     }
-    number(&splitter.finish(), IterationEnds::Found)
+    number_iterations(&splitter.finish(), IterationEnds::Found)
 }
 
 /// Minimum fraction of random programs whose iterations must be counted exactly. Not all can be: if all parts of an iteration are optional, calls alone

@@ -144,7 +144,7 @@ fn table_7_cpmd_where_the_replay_is_faster_than_the_computation() {
 /// Programs" (2003) print few figures: their ratios are bars and curves, and table 1 of 2003 has blocking factors without the times
 /// that they are of, so that no ratio of ours follows from it. What they state in words:
 mod lemeire {
-    use lbprof_analysis::metrics::imbalance::{IdealTimes, split};
+    use lbprof_analysis::metrics::imbalance::{IdealTimes, split_imbalance};
     use lbprof_analysis::metrics::overhead::{OverheadBreakdown, PhaseTime, TimeCategory};
 
     /// Overheads of ranks that all do the same: shares of T_seq/P by phase.
@@ -178,7 +178,7 @@ mod lemeire {
             let serial = 0.1;
             let mut computation = vec![(1.0 - serial) / n as f64; n];
             computation[0] += serial;
-            let amdahl = split(&computation, IdealTimes::default(), Some(serial)).amdahl_s.unwrap();
+            let amdahl = split_imbalance(&computation, IdealTimes::default(), Some(serial)).amdahl_s.unwrap();
             assert!((amdahl - (n as f64 - 1.0) * serial).abs() < 1e-12);
         }
     }

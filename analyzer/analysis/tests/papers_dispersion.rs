@@ -1,10 +1,10 @@
 //! The tables of "Load Imbalance in Parallel Programs" (2003): from the times and indices of its Tables 1 and 2 follow its
 //! Tables 3 and 4, to ±0.0003 as docs/metrics.md §2 asks. Where the paper prints something else, the test says so.
 
-use lbprof_analysis::metrics::cluster::groups;
+use lbprof_analysis::metrics::cluster::group_regions;
 use lbprof_analysis::metrics::dispersion::{
-    ActivityCell, DispersionIndex, DispersionRow, PerActivity, RegionExtremes, activity_view, breakdown, dominant,
-    extremes, heaviest, region_s, region_view,
+    ActivityCell, DispersionIndex, DispersionRow, PerActivity, RegionExtremes, activity_breakdown, activity_view,
+    dominant_activity, heaviest_region, region_extremes, region_s, region_view,
 };
 use lbprof_collector::Activity::{self, Collective, Computation, PointToPoint, Synchronization};
 
@@ -81,13 +81,13 @@ fn table_1_breaks_down_and_names_the_heaviest_loops() {
     for ((overall, _), row) in TABLE_1.iter().zip(&rows) {
         assert!((region_s(row) - overall).abs() < 1e-9, "the activities of a loop sum to its overall time");
     }
-    assert_eq!(dominant(&breakdown(&rows)), Some(Computation));
-    assert_eq!(heaviest(&rows), Some(row_of(1)));
+    assert_eq!(dominant_activity(&activity_breakdown(&rows)), Some(Computation));
+    assert_eq!(heaviest_region(&rows), Some(row_of(1)));
     // Loop 1 has most computation, collectives and synchronization, loop 3 most point-to-point communication.
-    let worst = |activity| extremes(&rows, activity).map(|found| found.worst);
+    let worst = |activity| region_extremes(&rows, activity).map(|found| found.worst);
     assert_eq!(ACTIVITIES.map(worst), [1, 3, 1, 1].map(|number| Some(row_of(number))));
     // The best are those with least among the loops that perform it.
-    let best = |activity| extremes(&rows, activity).map(|RegionExtremes { best, .. }| best);
+    let best = |activity| region_extremes(&rows, activity).map(|RegionExtremes { best, .. }| best);
     assert_eq!(ACTIVITIES.map(best), [7, 5, 7, 6].map(|number| Some(row_of(number))));
     let synchronize = rows.iter().filter(|row| row[Synchronization as usize].is_some()).count();
     assert_eq!(synchronize, 3, "only three loops perform synchronizations");
@@ -180,10 +180,10 @@ fn vectors() -> Vec<Vec<f64>> {
 
 #[test]
 fn k_means_finds_the_two_groups_of_loops() {
-    let found = groups(&vectors(), Some(2)).unwrap();
+    let found = group_regions(&vectors(), Some(2)).unwrap();
     assert_eq!(found.of, [0, 0, 1, 1, 1, 1, 1], "loops 1 and 2, loops 3 to 7");
     // Left to the silhouette there are four: the core, loop 3 that communicates, loops that compute, and the small ones.
-    let found = groups(&vectors(), None).unwrap();
+    let found = group_regions(&vectors(), None).unwrap();
     assert_eq!((found.n, found.of.as_slice()), (4, [0, 0, 1, 2, 2, 3, 3].as_slice()));
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use lbprof_analysis::model::sites::CallSiteTable;
 use lbprof_analysis::read::definitions::RankDefinitions;
 use lbprof_analysis::structure::code_readers::CodeReaders;
-use lbprof_analysis::structure::symbols::{CodePlace, MOST_TIME, ResolvedNames, resolve};
+use lbprof_analysis::structure::symbols::{CodePlace, MOST_TIME, ResolvedNames, resolve_names};
 use lbprof_collector::definition::{CallSite, InterpretedFunction, Module};
 use lbprof_collector::record::NONE;
 use lbprof_collector::{Definition, ProblemKind};
@@ -80,7 +80,7 @@ fn places(path: &Path, build_id: Vec<u8>, offsets: &[u64]) -> (Vec<CodePlace>, V
 
 /// The names of `offsets` in the program, recorded with this build id.
 fn resolved(path: &Path, build_id: Vec<u8>, offsets: &[u64]) -> ResolvedNames {
-    resolve(&sites(path, build_id, offsets), &CodeReaders::default(), MOST_TIME)
+    resolve_names(&sites(path, build_id, offsets), &CodeReaders::default(), MOST_TIME)
 }
 
 /// The call sites that return to `offsets`.
@@ -119,7 +119,7 @@ fn without_time_call_sites_have_no_names_and_the_report_says_why() {
     let (_dir, path) = program(&["-g"]);
     let offsets = returns(&path, "outer", "target");
     let ResolvedNames { places, problems, .. } =
-        resolve(&sites(&path, build_id(&path), &offsets), &CodeReaders::default(), Duration::ZERO);
+        resolve_names(&sites(&path, build_id(&path), &offsets), &CodeReaders::default(), Duration::ZERO);
     assert_eq!(places.iter().map(described).collect::<Vec<_>>(), [(None, None, None); 2]);
     assert!(places.iter().zip(&offsets).all(|(place, &offset)| place.module.is_some() && place.offset == offset));
     let [problem] = problems.as_slice() else { panic!("{problems:?}") };
@@ -291,8 +291,10 @@ fn functions_of_a_script_stand_for_the_interpreter_and_for_what_calls_mpi_for_it
     definitions.extend(sites.map(Definition::CallSite));
     let mut all = CallSiteTable::default();
     all.enter(&definitions);
-    for names in [resolve(&all, &CodeReaders::default(), MOST_TIME), lbprof_analysis::structure::symbols::unnamed(&all)]
-    {
+    for names in [
+        resolve_names(&all, &CodeReaders::default(), MOST_TIME),
+        lbprof_analysis::structure::symbols::sites_without_names(&all),
+    ] {
         let labels = [5, 9].map(|site: usize| names.places[site].label());
         assert_eq!(
             labels,

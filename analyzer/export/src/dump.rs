@@ -27,7 +27,7 @@ use lbprof_analysis::structure::symbols::CodePlace;
 
 /// Writes all records of `run`, or of one of its ranks, to `out`, with definitions, profiles and problems. `places` holds the code
 /// places of the call sites of `model`, the model of the same run.
-pub fn dump(
+pub fn write_dump(
     run: &RecordedRun,
     model: &Model,
     places: &[CodePlace],
@@ -214,7 +214,7 @@ impl<'a> RankDump<'a> {
             "flags": named.map(|(_, name)| *name).collect::<Vec<_>>(),
             "region": self.definitions.region_path(region),
             "iteration": known_number(iteration),
-            "group": self.definitions.group_of(record).and_then(members),
+            "group": self.definitions.group_of(record).and_then(list_members),
             "value": self.folded_value(record).or_else(|| self.marker_value(record)),
         })
     }
@@ -307,6 +307,6 @@ fn known_number(number: u32) -> Option<u32> {
     (number != NONE).then_some(number)
 }
 
-fn members(list: &RankList) -> Option<Vec<u32>> {
+fn list_members(list: &RankList) -> Option<Vec<u32>> {
     (list.len() <= MAX_MEMBERS).then(|| list.iter().collect())
 }

@@ -57,7 +57,7 @@ impl LineSorter {
             let mut all = tempfile::tempfile_in(&self.folder)?;
             let mut out = BufWriter::new(&mut all);
             let files = std::mem::take(&mut self.files);
-            merge(files, |key, line| write_line(&mut out, key, line))?;
+            merge_files(files, |key, line| write_line(&mut out, key, line))?;
             out.flush()?;
             drop(out);
             self.files.push(all);
@@ -95,7 +95,7 @@ impl LineSorter {
             return self.for_each_line(to);
         }
         self.put_aside()?;
-        merge(self.files, &mut to)
+        merge_files(self.files, &mut to)
     }
 }
 
@@ -123,7 +123,7 @@ fn read_line(file: &mut impl Read, line: &mut Vec<u8>) -> io::Result<Option<Key>
 }
 
 /// Passes the lines of sorted files to `to`, in their order.
-fn merge(files: Vec<File>, mut to: impl FnMut(Key, &[u8]) -> io::Result<()>) -> io::Result<()> {
+fn merge_files(files: Vec<File>, mut to: impl FnMut(Key, &[u8]) -> io::Result<()>) -> io::Result<()> {
     let mut open = Vec::with_capacity(files.len());
     // Lines with equal keys come from the earlier file first.
     let mut next = BinaryHeap::new();

@@ -19,7 +19,7 @@ use lbprof_analysis::metrics::code_tree::CodeTreeBuilder;
 use lbprof_analysis::model::Model;
 use lbprof_analysis::model::samples::{SampledAt, SampledThreads};
 use lbprof_analysis::structure::symbols::ResolvedNames;
-use lbprof_report::words::clean;
+use lbprof_report::words::escape_name;
 
 /// The weight of a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +69,12 @@ pub struct FoldedOptions {
 /// Waiting is known where the ranks were followed.
 ///
 /// Errors: writing fails.
-pub fn write(model: &Model, names: &ResolvedNames, options: FoldedOptions, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_folded_stacks(
+    model: &Model,
+    names: &ResolvedNames,
+    options: FoldedOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut stacks =
         FoldedStacks { model, tree: CodeTreeBuilder::new(model, names), options, weights: BTreeMap::new() };
     match options.weight {
@@ -166,7 +171,7 @@ impl FoldedStacks<'_> {
             frames.extend(key.state.map(str::to_owned));
             frames.retain(|frame| !frame.is_empty());
             // A semicolon separates frames.
-            let frames: Vec<String> = frames.iter().map(|frame| clean(frame).replace(';', ":")).collect();
+            let frames: Vec<String> = frames.iter().map(|frame| escape_name(frame).replace(';', ":")).collect();
             *stacks.entry(frames.join(";")).or_default() += ns;
         }
         stacks

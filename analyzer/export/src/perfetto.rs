@@ -30,7 +30,7 @@ use lbprof_collector::Activity;
 use lbprof_collector::record::{NO_PEER, NONE};
 
 use self::call_filter::CallFilter;
-use self::counters::{CounterTrack, counters};
+use self::counters::{CounterTrack, iteration_counters};
 use self::last_intervals::LastIntervals;
 use self::packets::{
     BEGIN, COUNTER, CounterDescriptor, END, EventAnnotation, INSTANT, ProcessDescriptor, ThreadDescriptor, TracePacket,
@@ -47,7 +47,7 @@ use lbprof_analysis::replay::{
     InitialWait, MatchedMessage, ReplayObserver, StateInterval, TeamInterval, TeamThreadInterval,
 };
 use lbprof_analysis::select::SelectionError;
-use lbprof_report::words::clean;
+use lbprof_report::words::escape_name;
 
 use crate::region_stack::{RegionStack, iteration_times, region_chains};
 
@@ -169,8 +169,8 @@ impl<W: Write + Send> PerfettoWriter<W> {
 
     /// The rank's first thread is there from the start, so that arrows find it.
     fn rank(&mut self, place: u32, rank: &RankModel) {
-        let pid = pid(rank.rank);
-        let host = clean(&rank.host);
+        let pid = process_id(rank.rank);
+        let host = escape_name(&rank.host);
         let process = ProcessDescriptor { pid: Some(pid), name: Some(format!("rank {} ({host})", rank.rank)) };
         let track = self.track(TrackDescriptor { process: Some(process), ..TrackDescriptor::default() });
         self.processes.push(track);
@@ -198,7 +198,7 @@ impl<W: Write + Send> PerfettoWriter<W> {
         self.n_threads += 1;
         let rank = self.ranks.get(thread.rank_idx as usize).map_or(NONE, |&(rank, _)| rank);
         let name = if thread.number == 0 { "main".to_owned() } else { format!("thread {}", thread.number) };
-        let facts = ThreadDescriptor { pid: Some(pid(rank)), tid: Some(self.n_threads), name: Some(name) };
+        let facts = ThreadDescriptor { pid: Some(process_id(rank)), tid: Some(self.n_threads), name: Some(name) };
         let track = self.track(TrackDescriptor { thread: Some(facts), ..TrackDescriptor::default() });
         self.tracks.insert((rank, thread.number), track);
         self.threads.insert(thread, ThreadTrack { track, regions: RegionStack::default() });
@@ -221,7 +221,7 @@ impl<W: Write + Send> PerfettoWriter<W> {
     fn counters(&mut self, model: &Model) {
         let Some(region) = model.main_loop() else { return };
         let path = self.path(region);
-        for CounterTrack { name, unit, values } in counters(model, region) {
+        for CounterTrack { name, unit, values } in iteration_counters(model, region) {
             let name = Some(format!("{name} of {path}"));
             let counter = Some(CounterDescriptor { unit: Some(unit.to_owned()) });
             let track = self.track(TrackDescriptor { name, counter, ..TrackDescriptor::default() });
@@ -273,7 +273,7 @@ fn interval_name(state: &StateInterval, no_function: &str) -> String {
 }
 
 /// Returns a rank's number as the number of a process; 0 would be the operating system's.
-fn pid(rank: u32) -> i32 {
+fn process_id(rank: u32) -> i32 {
     i32::try_from(rank).unwrap_or(i32::MAX - 1) + 1
 }
 
@@ -282,10 +282,10 @@ impl<W: Write + Send> EventExport for PerfettoWriter<W> {
         let model = part.model;
         let calls = part.calls();
         self.filter = self.most_calls.filter(|&most| calls > most).map(CallFilter::counting);
-        self.regions = model.regions.iter().map(|region| clean(&region.name)).collect();
+        self.regions = model.regions.iter().map(|region| escape_name(&region.name)).collect();
         self.chains = region_chains(model);
-        self.sites = part.places.iter().map(|place| clean(&place.label())).collect();
-        self.parallel = part.places.iter().map(|place| clean(&place.of_region().label())).collect();
+        self.sites = part.places.iter().map(|place| escape_name(&place.label())).collect();
+        self.parallel = part.places.iter().map(|place| escape_name(&place.of_region().label())).collect();
         self.communicators = model.communicators.iter().map(Communicator::label).collect();
         self.ranks = model.ranks.iter().map(|rank| (rank.rank, rank.host.clone())).collect();
         self.write(TracePacket { sequence: Some(1), flags: Some(1), ..TracePacket::default() });

@@ -25,7 +25,7 @@ const VERSION: &str = concat!("3.6.0+lbprof-", env!("CARGO_PKG_VERSION"));
 /// Writes the figures of a run or a part of it.
 ///
 /// Errors: writing fails.
-pub fn write(model: &Model, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_talp(model: &Model, out: &mut dyn Write) -> io::Result<()> {
     let seconds = i64::try_from(model.facts.started_unix_s).ok();
     let started = seconds.and_then(|seconds| DateTime::from_timestamp(seconds, 0)).unwrap_or_default();
     let n = model.ranks.len();
@@ -35,7 +35,7 @@ pub fn write(model: &Model, out: &mut dyn Write) -> io::Result<()> {
     for (idx, region) in (0..).zip(&model.regions) {
         let name = if idx == 0 { "Global" } else { region.path.as_str() };
         if idx == 0 || model.ranks.iter().any(|rank| rank.inclusive.iter().any(|&(own, _)| own == idx)) {
-            let mut figures = figures(model, idx);
+            let mut figures = region_figures(model, idx);
             if let Some(threads) = threads.as_ref().filter(|_| idx == 0) {
                 add_threads(&mut figures, model, threads);
             }
@@ -51,7 +51,7 @@ pub fn write(model: &Model, out: &mut dyn Write) -> io::Result<()> {
     lbprof_report::json::write_pretty(&document, out)
 }
 
-fn figures(model: &Model, region: RegionIdx) -> Value {
+fn region_figures(model: &Model, region: RegionIdx) -> Value {
     let computation = model.inclusive_s(region, Activity::Computation);
     let sites = model.ranks.iter().flat_map(|rank| &rank.sites);
     let calls = sites.filter(|(key, _)| key.activity != Activity::Recorder);
@@ -76,9 +76,9 @@ fn figures(model: &Model, region: RegionIdx) -> Value {
         "averageIPC": 0.0,
         "numMeasurements": invocations.max(1),
         "numMpiCalls": calls,
-        "elapsedTime": ns(times.elapsed_s),
-        "usefulTime": ns(computation.iter().sum()),
-        "mpiTime": ns(mpi_s),
+        "elapsedTime": to_nanoseconds(times.elapsed_s),
+        "usefulTime": to_nanoseconds(computation.iter().sum()),
+        "mpiTime": to_nanoseconds(mpi_s),
         "parallelEfficiency": parallel,
         "mpiParallelEfficiency": parallel,
         "mpiCommunicationEfficiency": share_or_zero(times.communication()),
@@ -105,7 +105,7 @@ fn add_threads(figures: &mut Value, model: &Model, threads: &ThreadEfficiency) {
     let HostBalance { within, .. } = HostBalance::new(model, &computing_s);
     let (within, load_balance) = (share_or_zero(within), share_or_zero(threads.load_balance()));
     figures["numCpus"] = json!(threads.cores);
-    figures["usefulTime"] = json!(ns(threads.sum.useful_s()));
+    figures["usefulTime"] = json!(to_nanoseconds(threads.sum.useful_s()));
     figures["parallelEfficiency"] = json!(share_or_zero(threads.parallel()));
     figures["mpiParallelEfficiency"] = json!(share_or_zero(threads.mpi()));
     figures["mpiCommunicationEfficiency"] = json!(share_or_zero(threads.communication()));
@@ -118,6 +118,6 @@ fn add_threads(figures: &mut Value, model: &Model, threads: &ThreadEfficiency) {
     figures["ompSerializationEfficiency"] = json!(share_or_zero(threads.serial()));
 }
 
-fn ns(seconds: f64) -> u64 {
+fn to_nanoseconds(seconds: f64) -> u64 {
     (seconds * 1e9).round().max(0.0) as u64
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use lbprof_analysis::model::sites::CallSiteTable;
 use lbprof_analysis::read::definitions::RankDefinitions;
 use lbprof_analysis::structure::code_readers::CodeReaders;
-use lbprof_analysis::structure::symbols::resolve;
+use lbprof_analysis::structure::symbols::resolve_names;
 use lbprof_collector::Definition;
 use lbprof_collector::definition::{CallSite, Module};
 use libfuzzer_sys::fuzz_target;

@@ -31,7 +31,7 @@ fn read(bytes: &[u8]) {
     let Ok(study) = StudyFile::open(&FILE) else { return };
     let _ = (study.heads(), study.programs(), study.number_of(1));
     let runs = study.runs();
-    if let Ok(tables) = export::tables(&study) {
+    if let Ok(tables) = export::read_tables(&study) {
         let mut text = Vec::new();
         export::write_json(&tables, &mut text).expect("memory takes all");
         for table in &tables {

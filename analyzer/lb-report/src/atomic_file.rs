@@ -18,7 +18,7 @@ pub fn write_to(
 
 /// Replaces the file at `path` when `write` is complete, so that readers never see a part and an error leaves the old file. Devices and pipes are
 /// written directly.
-pub fn replace(path: &Path, write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>) -> io::Result<()> {
+pub fn replace_file(path: &Path, write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>) -> io::Result<()> {
     // A symbolic link keeps its target.
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if path.metadata().is_ok_and(|found| !found.is_file()) {
@@ -137,11 +137,11 @@ mod tests {
     fn what_cannot_be_written_to_its_end_leaves_what_was_there() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("report.html");
-        replace(&path, |out| out.write_all(b"old")).unwrap();
-        let error = replace(&path, |out| out.write_all(b"new").and(Err(io::Error::other("full")))).unwrap_err();
+        replace_file(&path, |out| out.write_all(b"old")).unwrap();
+        let error = replace_file(&path, |out| out.write_all(b"new").and(Err(io::Error::other("full")))).unwrap_err();
         assert_eq!(error.to_string(), "full");
         assert_eq!(fs::read(&path).unwrap(), b"old");
-        replace(&path, |out| out.write_all(b"new")).unwrap();
+        replace_file(&path, |out| out.write_all(b"new")).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
     }
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn what_cannot_be_made_is_reported_without_a_name_that_nobody_gave() {
         let folder = tempfile::tempdir().unwrap();
-        let error = replace(&folder.path().join("none/report.html"), |out| out.write_all(b"new")).unwrap_err();
+        let error = replace_file(&folder.path().join("none/report.html"), |out| out.write_all(b"new")).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
         assert!(!error.to_string().contains(".lb-report"), "{error}");
     }
@@ -183,7 +183,7 @@ mod tests {
         let (path, link) = (folder.path().join("real.html"), folder.path().join("link.html"));
         fs::write(&path, "old").unwrap();
         std::os::unix::fs::symlink(&path, &link).unwrap();
-        replace(&link, |out| out.write_all(b"new")).unwrap();
+        replace_file(&link, |out| out.write_all(b"new")).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
         assert!(link.is_symlink());
     }

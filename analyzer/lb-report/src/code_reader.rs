@@ -4,7 +4,7 @@ use std::io::{stdin, stdout};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use lbprof_analysis::structure::code_readers::{CodeReaders, serve};
+use lbprof_analysis::structure::code_readers::{CodeReaders, answer_requests};
 use lbprof_analysis::structure::symbols;
 
 use crate::limits::{limit_processor_time, limit_worker};
@@ -23,13 +23,13 @@ pub fn serve_if_asked() -> Option<ExitCode> {
         return None;
     }
     limit_worker();
-    serve(stdin(), stdout(), limit_processor_time);
+    answer_requests(stdin(), stdout(), limit_processor_time);
     Some(ExitCode::SUCCESS)
 }
 
 /// Returns the readers of programs and shared objects.
 pub fn code_readers() -> CodeReaders {
-    CodeReaders::apart(command)
+    CodeReaders::apart(reader_command)
 }
 
 /// Returns the processor time for looking up names.
@@ -42,7 +42,7 @@ pub fn naming_time() -> Duration {
 }
 
 /// Starts this very file, even if another one has its name by now.
-fn command() -> Command {
+fn reader_command() -> Command {
     let mut command = Command::new("/proc/self/exe");
     command.arg(ARGUMENT);
     command

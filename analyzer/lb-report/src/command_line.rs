@@ -11,7 +11,7 @@ use lbprof_collector::words::explain_unknown_option;
 use crate::compare::{self, CompareArguments};
 use crate::dump::{self, DumpArguments};
 use crate::examples;
-use crate::exit::{ReportExit, fail, name};
+use crate::exit::{ReportExit, program_name, report_failure};
 use crate::export::{self, ExportArguments};
 use crate::limits::limit_memory;
 use crate::output::CommonOptions;
@@ -57,27 +57,27 @@ enum ReportCommand {
 }
 
 /// Runs the command, and reports errors.
-pub fn run(arguments: &CommandLine) -> ReportExit {
+pub fn run_command(arguments: &CommandLine) -> ReportExit {
     limit_memory();
     let result = match &arguments.command {
-        Some(ReportCommand::Compare(compare)) => compare::run(compare),
-        Some(ReportCommand::Study(study)) => study::run(study),
-        Some(ReportCommand::Dump(dump)) => dump::run(dump),
-        Some(ReportCommand::Export(export)) => export::run(export),
-        Some(ReportCommand::Completions { shell }) => shell::completions(*shell, &mut CommandLine::command()),
-        Some(ReportCommand::Man { dir }) => shell::manual(CommandLine::command(), dir.as_deref()),
-        None => report::run(&arguments.report, &arguments.common, &CommandLine::command()),
+        Some(ReportCommand::Compare(compare)) => compare::run_compare(compare),
+        Some(ReportCommand::Study(study)) => study::run_study(study),
+        Some(ReportCommand::Dump(dump)) => dump::run_dump(dump),
+        Some(ReportCommand::Export(export)) => export::run_export(export),
+        Some(ReportCommand::Completions { shell }) => shell::print_completions(*shell, &mut CommandLine::command()),
+        Some(ReportCommand::Man { dir }) => shell::write_manual(CommandLine::command(), dir.as_deref()),
+        None => report::run_report(&arguments.report, &arguments.common, &CommandLine::command()),
     };
-    result.unwrap_or_else(|error| fail(&error))
+    result.unwrap_or_else(|error| report_failure(&error))
 }
 
 /// Parses the arguments of this process. Help and errors are printed if `prints`, and lead to the returned exit.
-pub fn parsed(prints: bool) -> Result<CommandLine, ReportExit> {
+pub fn parse_arguments(prints: bool) -> Result<CommandLine, ReportExit> {
     CommandLine::try_parse().map_err(|error| {
         if prints {
             // A closed pipe during help is no error.
             let _ = match explain_unknown(&error) {
-                Some(message) => writeln!(io::stderr(), "{}: {message}", name()),
+                Some(message) => writeln!(io::stderr(), "{}: {message}", program_name()),
                 None => error.print(),
             };
         }
@@ -93,7 +93,7 @@ fn explain_unknown(error: &clap::Error) -> Option<String> {
         return None;
     };
     let grammar = CommandLine::command();
-    let (mut command, mut path) = (&grammar, name().to_owned());
+    let (mut command, mut path) = (&grammar, program_name().to_owned());
     for word in std::env::args().skip(1) {
         if let Some(inner) = command.find_subcommand(&word) {
             command = inner;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use lbprof_report::text::plain;
+use lbprof_report::text::escape_message;
 use lbprof_study::compare::condition::{ConditionOutcome, FailCondition, JudgedCondition};
 use lbprof_study::compare::noise::NoiseLimits;
 use lbprof_study::compare::{
@@ -12,8 +12,8 @@ use lbprof_study::compare::{
 use lbprof_study::{StoreError, StudyFile, key};
 
 use crate::exit::{ReportExit, print_note, refuse_usage};
-use crate::output::{A_BROWSER, CommonOptions, announce, default_columns, print, write_file};
-use crate::run::figures;
+use crate::output::{A_BROWSER, CommonOptions, announce_output, default_columns, print_text, write_file};
+use crate::run::run_figures;
 
 /// Default number of rows of a table.
 const ROWS: usize = 5;
@@ -94,8 +94,8 @@ fn percent(text: &str) -> Result<f64, String> {
     percent.filter(|percent| (0.0..=100.0).contains(percent)).ok_or_else(|| "0 to 100 per cent, as in 2".to_owned())
 }
 
-pub fn run(arguments: &CompareArguments) -> anyhow::Result<ReportExit> {
-    let Some((base, new)) = sides(arguments) else {
+pub fn run_compare(arguments: &CompareArguments) -> anyhow::Result<ReportExit> {
+    let Some((base, new)) = compared_sides(arguments) else {
         return refuse_usage(
             "two runs are compared, lb-report compare BASE NEW, or several: lb-report compare BASE… --with NEW…",
         );
@@ -107,9 +107,9 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ReportExit> {
         return refuse_usage("only one of --json and --markdown can go to standard output");
     }
     let common = &arguments.common;
-    let sides = ComparisonSides { base: side(base, common)?, new: side(new, common)? };
-    if let Some((first, again)) = twice(&sides.base).or_else(|| twice(&sides.new)) {
-        let (first, again) = (plain(&first.name), plain(&again.name));
+    let sides = ComparisonSides { base: load_side(base, common)?, new: load_side(new, common)? };
+    if let Some((first, again)) = find_repeated_run(&sides.base).or_else(|| find_repeated_run(&sides.new)) {
+        let (first, again) = (escape_message(&first.name), escape_message(&again.name));
         return refuse_usage(format!("{first} and {again} are the same run: twice on a side it gives no noise"));
     }
     let comparison = RunComparison::new(sides, NoiseLimits { share: arguments.noise / 100.0 });
@@ -117,29 +117,29 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ReportExit> {
     let conditions = arguments.fail_if.iter().map(|condition| condition.judge(&sides.new, Some(&sides.base)));
     let judged = conditions.collect::<Result<Vec<_>, _>>()?;
     if let Some(path) = &output.json {
-        write_file(path, |out| json::write(&comparison, &judged, out))?;
+        write_file(path, |out| json::write_comparison(&comparison, &judged, out))?;
     }
     if let Some(path) = &output.markdown {
-        write_file(path, |out| out.write_all(markdown::render(&comparison, &judged).as_bytes()))?;
+        write_file(path, |out| out.write_all(markdown::render_markdown(&comparison, &judged).as_bytes()))?;
     }
     if let Some(path) = &output.html {
         write_file(path, |out| html::write(&comparison, &judged, &output.options(), out))?;
         if !common.quiet {
-            announce(path, A_BROWSER);
+            announce_output(path, A_BROWSER);
         }
     }
     if let Some(path) = &output.junit {
-        write_file(path, |out| junit::write(&comparison, &judged, out))?;
+        write_file(path, |out| junit::write_junit(&comparison, &judged, out))?;
     }
     let files = [&output.json, &output.markdown, &output.html, &output.junit];
     let writes_files = files.iter().any(|file| file.is_some());
     if common.quiet && (writes_files || !judged.is_empty()) {
         report_failures(&judged);
     } else if n_on_stdout == 0 {
-        let rendered = text::render(&comparison, &judged, &output.options());
-        print(&rendered, common.color)?;
+        let rendered = text::render_comparison(&comparison, &judged, &output.options());
+        print_text(&rendered, common.color)?;
     }
-    Ok(exit(&judged, comparison.complete()))
+    Ok(exit_for_conditions(&judged, comparison.complete()))
 }
 
 /// Reports failed conditions on standard error, because programs may read standard output.
@@ -149,7 +149,7 @@ pub fn report_failures(judged: &[JudgedCondition]) {
     }
 }
 
-pub fn exit(judged: &[JudgedCondition], complete: bool) -> ReportExit {
+pub fn exit_for_conditions(judged: &[JudgedCondition], complete: bool) -> ReportExit {
     match judged.iter().all(|judged| judged.outcome == ConditionOutcome::Passes) {
         false => ReportExit::Condition,
         true => ReportExit::for_completeness(complete),
@@ -157,7 +157,7 @@ pub fn exit(judged: &[JudgedCondition], complete: bool) -> ReportExit {
 }
 
 /// Returns the runs of both sides, or `None` if the sides are not clear.
-fn sides(arguments: &CompareArguments) -> Option<(&[PathBuf], &[PathBuf])> {
+fn compared_sides(arguments: &CompareArguments) -> Option<(&[PathBuf], &[PathBuf])> {
     match (arguments.runs.as_slice(), arguments.with.as_slice()) {
         ([base, new], []) => Some((std::slice::from_ref(base), std::slice::from_ref(new))),
         (_, []) => None,
@@ -165,13 +165,13 @@ fn sides(arguments: &CompareArguments) -> Option<(&[PathBuf], &[PathBuf])> {
     }
 }
 
-fn side(runs: &[PathBuf], common: &CommonOptions) -> anyhow::Result<ComparisonSide> {
-    let runs: anyhow::Result<Vec<NamedRun>> = runs.iter().map(|path| named(path, common)).collect();
+fn load_side(runs: &[PathBuf], common: &CommonOptions) -> anyhow::Result<ComparisonSide> {
+    let runs: anyhow::Result<Vec<NamedRun>> = runs.iter().map(|path| load_named_run(path, common)).collect();
     Ok(ComparisonSide { runs: runs? })
 }
 
 /// Finds a run that is given twice, which would look like a repetition without noise.
-fn twice(side: &ComparisonSide) -> Option<(&NamedRun, &NamedRun)> {
+fn find_repeated_run(side: &ComparisonSide) -> Option<(&NamedRun, &NamedRun)> {
     for (at, again) in side.runs.iter().enumerate().filter(|(_, run)| run.run.id != 0) {
         if let Some(first) = side.runs[..at].iter().find(|first| first.run.id == again.run.id) {
             return Some((first, again));
@@ -181,12 +181,12 @@ fn twice(side: &ComparisonSide) -> Option<(&NamedRun, &NamedRun)> {
 }
 
 /// Returns a run in a folder, or in a study, e.g. `scaling.study:3`.
-fn named(path: &Path, common: &CommonOptions) -> anyhow::Result<NamedRun> {
+fn load_named_run(path: &Path, common: &CommonOptions) -> anyhow::Result<NamedRun> {
     let name = path.display().to_string();
     let in_study = path.to_str().and_then(|text| text.rsplit_once(':')).filter(|_| !path.exists());
-    let Some((study, number)) = in_study else { return Ok(NamedRun { name, run: figures(path, common)? }) };
+    let Some((study, number)) = in_study else { return Ok(NamedRun { name, run: run_figures(path, common)? }) };
     let runs = StudyFile::open(Path::new(study))?.runs()?;
-    let wanted = key::number(&runs, number);
+    let wanted = key::find_run_number(&runs, number);
     let found = runs.into_iter().find(|kept| Some(kept.number) == wanted);
     let kept = found.ok_or_else(|| StoreError::NoRun(PathBuf::from(study), number.to_owned()))?;
     Ok(NamedRun { name, run: kept.run })

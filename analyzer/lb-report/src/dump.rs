@@ -8,12 +8,12 @@ use clap::Args;
 use lbprof_analysis::analyse::Analysis;
 use lbprof_analysis::read::open::RunError;
 use lbprof_analysis::select::Selection;
-use lbprof_export::dump::dump;
+use lbprof_export::dump::write_dump;
 use lbprof_report::Report;
 
 use crate::exit::ReportExit;
 use crate::output::{CommonOptions, write_to};
-use crate::run::{analysed, open, plain_options};
+use crate::run::{analyse_run, open_run, plain_options};
 
 #[derive(Args)]
 pub struct DumpArguments {
@@ -28,16 +28,17 @@ pub struct DumpArguments {
     common: CommonOptions,
 }
 
-pub fn run(arguments: &DumpArguments) -> anyhow::Result<ReportExit> {
-    let run = open(arguments.dir.as_deref(), arguments.common.quiet)?;
+pub fn run_dump(arguments: &DumpArguments) -> anyhow::Result<ReportExit> {
+    let run = open_run(arguments.dir.as_deref(), arguments.common.quiet)?;
     if let Some(rank) = arguments.rank
         && !run.headers.iter().any(|header| header.rank == rank)
     {
         anyhow::bail!(RunError::NoRank { path: run.dir, rank });
     }
     let options = plain_options(&arguments.common, false);
-    let Analysis { model, names, .. } = analysed(&run, &Selection::default(), &options, &arguments.common)?;
-    write_to(io::stdout(), |out| dump(&run, &model, &names.places, arguments.rank, out)).context("standard output")?;
+    let Analysis { model, names, .. } = analyse_run(&run, &Selection::default(), &options, &arguments.common)?;
+    write_to(io::stdout(), |out| write_dump(&run, &model, &names.places, arguments.rank, out))
+        .context("standard output")?;
     let report = Report::new(&model, &names);
     Ok(ReportExit::for_completeness(report.data.complete))
 }

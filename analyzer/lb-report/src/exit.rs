@@ -61,13 +61,13 @@ pub fn set_name(name: &'static str) {
 }
 
 /// Returns the name of this program.
-pub fn name() -> &'static str {
+pub fn program_name() -> &'static str {
     NAME.get().copied().unwrap_or("lb-report")
 }
 
 /// Prints a note or an error on standard error.
 pub fn print_note(note: impl Display) {
-    let _ = writeln!(io::stderr(), "{}: {note}", name());
+    let _ = writeln!(io::stderr(), "{}: {note}", program_name());
 }
 
 /// Refuses a command line.
@@ -77,12 +77,12 @@ pub fn refuse_usage(reason: impl Display) -> anyhow::Result<ReportExit> {
 }
 
 /// Reports an error and returns the exit for it.
-pub fn fail(error: &anyhow::Error) -> ReportExit {
+pub fn report_failure(error: &anyhow::Error) -> ReportExit {
     let io = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>());
     if io.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
         return ReportExit::Good;
     }
-    let message = text::plain(&error.chain().map(in_words).collect::<Vec<_>>().join(": "));
+    let message = text::escape_message(&error.chain().map(in_words).collect::<Vec<_>>().join(": "));
     print_note(message);
     if let Some(error) = error.downcast_ref::<StoreError>() {
         of_study(error)

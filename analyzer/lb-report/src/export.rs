@@ -19,13 +19,13 @@ use lbprof_export::paraver::{ParaverWriter, TraceFiles};
 use lbprof_export::perfetto::{MOST_CALLS, PerfettoWriter};
 use lbprof_export::{AnalysedRun, parquet, talp};
 use lbprof_report::Report;
-use lbprof_report::words::count;
+use lbprof_report::words::format_count;
 
 use crate::atomic_file::{NewFolder, WholeFolder};
 use crate::exit::{ReportExit, print_note, refuse_usage};
-use crate::output::{CommonOptions, announce, write_file};
+use crate::output::{CommonOptions, announce_output, write_file};
 use crate::report::SelectionArguments;
-use crate::run::{analysed, open, passes, plain_options};
+use crate::run::{analyse_run, open_run, plain_options, run_passes};
 
 #[derive(Args)]
 pub struct ExportArguments {
@@ -102,28 +102,28 @@ fn weights() -> impl TypedValueParser<Value = StackWeight> {
     })
 }
 
-pub fn run(arguments: &ExportArguments) -> anyhow::Result<ReportExit> {
+pub fn run_export(arguments: &ExportArguments) -> anyhow::Result<ReportExit> {
     let is_to_stdout = arguments.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
     if let Some(advice) = arguments.format.advice_on_output().filter(|_| is_to_stdout) {
         return refuse_usage(advice);
     }
-    let run = open(arguments.dir.as_deref(), arguments.common.quiet)?;
+    let run = open_run(arguments.dir.as_deref(), arguments.common.quiet)?;
     let selection = arguments.selection.selection();
     let waits = arguments.format == ExportFormat::Folded && arguments.weight == StackWeight::Waiting;
     if (arguments.format.needs_events() || waits) && has_only_sums(&run) {
         return Err(SelectionError::OnlySums.into());
     }
     let (write, opened_by): (fn(&_, &_, &_) -> _, _) = match arguments.format {
-        ExportFormat::Folded => (folded, "https://www.speedscope.app, flamegraph.pl or inferno"),
-        ExportFormat::Otf2 => (otf2, "Vampir, ViTE or otf2-print (its file traces.otf2)"),
-        ExportFormat::Paraver => (paraver, "wxparaver"),
-        ExportFormat::Parquet => (parquet, "pandas, polars, DuckDB or R"),
-        ExportFormat::Perfetto => (perfetto, "https://ui.perfetto.dev"),
-        ExportFormat::Talp => (talp, "TALP-Pages"),
+        ExportFormat::Folded => (export_folded, "https://www.speedscope.app, flamegraph.pl or inferno"),
+        ExportFormat::Otf2 => (export_otf2, "Vampir, ViTE or otf2-print (its file traces.otf2)"),
+        ExportFormat::Paraver => (export_paraver, "wxparaver"),
+        ExportFormat::Parquet => (export_parquet, "pandas, polars, DuckDB or R"),
+        ExportFormat::Perfetto => (export_perfetto, "https://ui.perfetto.dev"),
+        ExportFormat::Talp => (export_talp, "TALP-Pages"),
     };
     let analysis = write(&run, &selection, arguments)?;
     if let Some(path) = arguments.output.as_deref().filter(|_| !is_to_stdout && !arguments.common.quiet) {
-        announce(path, opened_by);
+        announce_output(path, opened_by);
     }
     let report = Report::new(&analysis.model, &analysis.names);
     Ok(ReportExit::for_completeness(report.data.complete))
@@ -134,10 +134,14 @@ fn has_only_sums(run: &RecordedRun) -> bool {
     run.headers.iter().all(|header| header.mode == RecordingMode::Profile)
 }
 
-fn folded(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+fn export_folded(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     let weight = arguments.weight;
-    let analysis =
-        analysed(run, selection, &plain_options(&arguments.common, weight == StackWeight::Waiting), &arguments.common)?;
+    let analysis = analyse_run(
+        run,
+        selection,
+        &plain_options(&arguments.common, weight == StackWeight::Waiting),
+        &arguments.common,
+    )?;
     let (model, names) = (&analysis.model, &analysis.names);
     let has_samples = (model.ranks.iter())
         .any(|rank| SampledThreads::ALL.iter().any(|&threads| !rank.samples.times(threads).is_empty()));
@@ -145,19 +149,19 @@ fn folded(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments)
         return Err(SelectionError::NoSamples.into());
     }
     let options = FoldedOptions { weight, by_rank: arguments.by_rank };
-    write_file(&arguments.file(), |out| folded::write(model, names, options, out))?;
+    write_file(&arguments.file(), |out| folded::write_folded_stacks(model, names, options, out))?;
     Ok(analysis)
 }
 
-fn talp(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
-    let analysis = analysed(run, selection, &plain_options(&arguments.common, false), &arguments.common)?;
-    write_file(&arguments.file(), |out| talp::write(&analysis.model, out))?;
+fn export_talp(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+    let analysis = analyse_run(run, selection, &plain_options(&arguments.common, false), &arguments.common)?;
+    write_file(&arguments.file(), |out| talp::write_talp(&analysis.model, out))?;
     Ok(analysis)
 }
 
-fn perfetto(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+fn export_perfetto(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     let (mut analysis, mut left_out) = (None, None);
-    let written = passes(run, &plain_options(&arguments.common, true), &arguments.common, |options, show| {
+    let written = run_passes(run, &plain_options(&arguments.common, true), &arguments.common, |options, show| {
         write_file(&arguments.file(), |out| {
             let mut trace = PerfettoWriter::new(out, Some(arguments.limit).filter(|&limit| limit > 0));
             let result = analyse::export_part(run, selection, options, &mut trace, show);
@@ -172,8 +176,8 @@ fn perfetto(run: &RecordedRun, selection: &Selection, arguments: &ExportArgument
         print_note(format!(
             "the trace has {} of {} calls: those with the longest waits. For others select a part with --ranks, --from \
              and --to or --region, or write all with --limit 0",
-            count(kept),
-            count(all)
+            format_count(kept),
+            format_count(all)
         ));
     }
     match analysis {
@@ -183,7 +187,7 @@ fn perfetto(run: &RecordedRun, selection: &Selection, arguments: &ExportArgument
     }
 }
 
-fn paraver(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+fn export_paraver(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     let path = arguments.file();
     let stem = if path.extension().is_some_and(|end| end == "prv") { path.with_extension("") } else { path.clone() };
     let (folder, name) = (stem.parent().unwrap_or(Path::new("")), stem.file_name());
@@ -192,7 +196,7 @@ fn paraver(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments
     let whole = WholeFolder::existing(folder).with_context(|| path.display().to_string())?;
     let mut trace = ParaverWriter::new(folder.to_owned());
     let mut written = None;
-    let analysis = passes(run, &plain_options(&arguments.common, true), &arguments.common, |options, show| {
+    let analysis = run_passes(run, &plain_options(&arguments.common, true), &arguments.common, |options, show| {
         let analysis = analyse::export_part(run, selection, options, &mut trace, show)?;
         let [prv, pcf, row] = ["prv", "pcf", "row"].map(|end| whole.file(&format!("{name}.{end}")));
         let files = prv.and_then(|prv| Ok(TraceFiles { prv, pcf: pcf?, row: row? }));
@@ -204,12 +208,12 @@ fn paraver(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments
     Ok(analysis)
 }
 
-fn otf2(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+fn export_otf2(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     let library = Otf2Library::open()?;
     let path = arguments.file();
     let folder = NewFolder::create(&path).with_context(|| path.display().to_string())?;
     let mut trace = Otf2Trace::new(folder.parent.clone());
-    let analysis = passes(run, &plain_options(&arguments.common, true), &arguments.common, |options, show| {
+    let analysis = run_passes(run, &plain_options(&arguments.common, true), &arguments.common, |options, show| {
         analyse::export_part(run, selection, options, &mut trace, show)
     })?;
     let finished = trace.finish(&library, &folder.unfinished()).and_then(|()| folder.finish());
@@ -222,7 +226,7 @@ fn open_table(folder: &WholeFolder, table: &str) -> io::Result<File> {
 }
 
 /// Writes Parquet tables. Tables of events are omitted if calls were recorded as sums.
-fn parquet(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+fn export_parquet(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     let path = arguments.file();
     let name = path.display().to_string();
     let folder = WholeFolder::create(&path).context(name.clone())?;
@@ -233,10 +237,10 @@ fn parquet(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments
                 "the run has sums in place of records (LBPROF_MODE=profile): there are no tables {missing}"
             ));
         }
-        analysed(run, selection, &plain_options(&arguments.common, false), &arguments.common)?
+        analyse_run(run, selection, &plain_options(&arguments.common, false), &arguments.common)?
     } else {
         let mut events = parquet::EventTables::new(|table| open_table(&folder, table)).context(name.clone())?;
-        let analysis = passes(run, &plain_options(&arguments.common, true), &arguments.common, |options, show| {
+        let analysis = run_passes(run, &plain_options(&arguments.common, true), &arguments.common, |options, show| {
             analyse::export_part(run, selection, options, &mut events, show)
         })?;
         events.finish().context(name.clone())?;

@@ -45,7 +45,7 @@ pub fn limit_memory() {
     DONE.call_once(|| {
         #[cfg(target_env = "gnu")]
         limit_arenas();
-        let given = std::env::var(VARIABLE).ok().and_then(|text| options::bytes(text.trim()));
+        let given = std::env::var(VARIABLE).ok().and_then(|text| options::parse_byte_count(text.trim()));
         let limit = given.or_else(|| available_bytes().map(|bytes| bytes / 4 * 3));
         let Some(limit) = limit.filter(|&limit| limit > 0) else { return };
         let is_lower = getrlimit(Resource::Data).current.is_none_or(|current| limit < current);
@@ -93,12 +93,12 @@ fn limit_arenas() {
 }
 
 /// Reports that memory is exhausted, without allocating, and ends the process.
-fn exhausted() {
+fn end_without_memory() {
     static ENDS: AtomicBool = AtomicBool::new(false);
     if ENDS.swap(true, SeqCst) {
         return;
     }
-    let name = exit::name();
+    let name = exit::program_name();
     let mut line = [0u8; 320];
     let mut rest = &mut line[..];
     let _ = match LIMIT.load(Relaxed) >> 20 {
@@ -115,7 +115,7 @@ fn exhausted() {
 
 fn or_end(pointer: *mut u8) -> *mut u8 {
     if pointer.is_null() {
-        exhausted();
+        end_without_memory();
     }
     pointer
 }

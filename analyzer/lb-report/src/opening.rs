@@ -15,7 +15,7 @@ pub fn open_with(leader: Arc<LeaderProcess>) {
 }
 
 /// Opens the run in `dir`.
-pub fn open(dir: &Path) -> anyhow::Result<RecordedRun> {
+pub fn open_recorded_run(dir: &Path) -> anyhow::Result<RecordedRun> {
     let Some(leader) = LEADER.get() else { return Ok(RecordedRun::open(Some(dir))?) };
     leader.open(dir).map_err(|error| match error {
         DistributedOpenError::Run(error) => error.into(),
@@ -29,6 +29,6 @@ pub fn is_distributed() -> bool {
 }
 
 /// Returns the runner of passes.
-pub fn passes() -> PassRunner {
+pub fn pass_runner() -> PassRunner {
     LEADER.get().map(LeaderProcess::passes).unwrap_or_default()
 }

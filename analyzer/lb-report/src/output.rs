@@ -6,15 +6,15 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use crate::ascii;
-use crate::atomic_file::replace;
+use crate::atomic_file::replace_file;
 pub use crate::atomic_file::write_to;
 use crate::exit::print_note;
 use anstream::{AutoStream, ColorChoice};
 use anyhow::Context;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use lbprof_collector::words::{bytes, is_utf8_locale};
-use lbprof_report::text::plain;
+use lbprof_collector::words::{format_bytes, is_utf8_locale};
+use lbprof_report::text::escape_message;
 
 /// Options that all commands understand.
 #[derive(Args)]
@@ -55,12 +55,12 @@ impl DisplayOptions {
     }
 
     pub fn print(&self, text: &str) -> anyhow::Result<()> {
-        print(text, self.color)
+        print_text(text, self.color)
     }
 }
 
 /// Prints a text that may contain colours.
-pub fn print(text: &str, color: ColorChoice) -> anyhow::Result<()> {
+pub fn print_text(text: &str, color: ColorChoice) -> anyhow::Result<()> {
     let mut out = AutoStream::new(io::stdout(), color).lock();
     let text = if is_utf8_locale(|name| env::var(name).ok()) { Cow::Borrowed(text) } else { ascii::to_ascii(text) };
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output")
@@ -90,15 +90,15 @@ pub fn write_file(path: &Path, write: impl FnOnce(&mut (dyn Write + Send)) -> io
     if path.as_os_str() == "-" {
         return write_to(io::stdout(), write).context("standard output");
     }
-    replace(path, write).with_context(|| path.display().to_string())
+    replace_file(path, write).with_context(|| path.display().to_string())
 }
 
 /// Reports on standard error which file or folder was written, its size, and what opens it.
-pub fn announce(path: &Path, opened_by: &str) {
+pub fn announce_output(path: &Path, opened_by: &str) {
     let files: Vec<u64> = match std::fs::read_dir(path) {
         Ok(entries) => entries.flatten().filter_map(|entry| entry.metadata().ok()).map(|found| found.len()).collect(),
         Err(_) => path.metadata().iter().map(std::fs::Metadata::len).collect(),
     };
-    let path = plain(&path.display().to_string());
-    print_note(format!("{path} ({}): open it with {opened_by}", bytes(files.iter().sum())));
+    let path = escape_message(&path.display().to_string());
+    print_note(format!("{path} ({}): open it with {opened_by}", format_bytes(files.iter().sum())));
 }

@@ -13,13 +13,13 @@ use crate::progress::TerminalProgress;
 use crate::{code_reader, opening};
 
 /// Opens the run, and reports which one it is if the user named none.
-pub fn open(dir: Option<&Path>, quiet: bool) -> anyhow::Result<RecordedRun> {
+pub fn open_run(dir: Option<&Path>, quiet: bool) -> anyhow::Result<RecordedRun> {
     let run = match dir {
-        Some(dir) => opening::open(dir)?,
-        None => opening::open(&RecordedRun::newest()?)?,
+        Some(dir) => opening::open_recorded_run(dir)?,
+        None => opening::open_recorded_run(&RecordedRun::newest()?)?,
     };
     if dir.is_none() && !quiet {
-        print_note(format!("the newest run here is {}", text::plain(&run.dir.display().to_string())));
+        print_note(format!("the newest run here is {}", text::escape_message(&run.dir.display().to_string())));
     }
     Ok(run)
 }
@@ -30,17 +30,17 @@ pub fn plain_options(common: &CommonOptions, follow: bool) -> analyse::AnalysisO
     analyse::AnalysisOptions { symbols, asked, statistics: false, ..analyse::AnalysisOptions::default() }
 }
 
-pub fn analysed(
+pub fn analyse_run(
     run: &RecordedRun,
     selection: &Selection,
     options: &analyse::AnalysisOptions,
     common: &CommonOptions,
 ) -> anyhow::Result<Analysis> {
-    Ok(passes(run, options, common, |options, show| analyse::analyse(run, selection, options, show))?)
+    Ok(run_passes(run, options, common, |options, show| analyse::analyse_run(run, selection, options, show))?)
 }
 
 /// Runs passes over a run, with progress on the terminal.
-pub fn passes<T>(
+pub fn run_passes<T>(
     run: &RecordedRun,
     options: &analyse::AnalysisOptions,
     common: &CommonOptions,
@@ -50,7 +50,7 @@ pub fn passes<T>(
     let options = analyse::AnalysisOptions {
         names_within: code_reader::naming_time(),
         code_readers: code_reader::code_readers(),
-        passes: opening::passes(),
+        passes: opening::pass_runner(),
         ..options.clone()
     };
     let done = passes(&options, &|stage| bar.show(stage));
@@ -58,8 +58,8 @@ pub fn passes<T>(
     done
 }
 
-pub fn figures(dir: &Path, common: &CommonOptions) -> anyhow::Result<lbprof_study::RunMetrics> {
-    let run = opening::open(dir)?;
-    let Analysis { model, names, .. } = analysed(&run, &Selection::default(), &plain_options(common, true), common)?;
+pub fn run_figures(dir: &Path, common: &CommonOptions) -> anyhow::Result<lbprof_study::RunMetrics> {
+    let run = opening::open_recorded_run(dir)?;
+    let Analysis { model, names, .. } = analyse_run(&run, &Selection::default(), &plain_options(common, true), common)?;
     Ok(lbprof_study::RunMetrics::new(&Report::new(&model, &names), &model))
 }

@@ -10,7 +10,7 @@ use clap_complete::Shell;
 
 use crate::exit::ReportExit;
 
-pub fn completions(shell: Shell, grammar: &mut Command) -> anyhow::Result<ReportExit> {
+pub fn print_completions(shell: Shell, grammar: &mut Command) -> anyhow::Result<ReportExit> {
     let mut script = Vec::new();
     clap_complete::generate(shell, grammar, "lb-report", &mut script);
     io::stdout().lock().write_all(&script).context("standard output")?;
@@ -45,7 +45,7 @@ fn with_synopsis(command: Command) -> Command {
 }
 
 /// Prints the manual, or writes a page per command into a folder.
-pub fn manual(grammar: Command, dir: Option<&Path>) -> anyhow::Result<ReportExit> {
+pub fn write_manual(grammar: Command, dir: Option<&Path>) -> anyhow::Result<ReportExit> {
     let mut command = grammar.disable_help_subcommand(true);
     command.build();
     let command = with_synopsis(command);

@@ -49,7 +49,7 @@ fn judge_all(conditions: &[FailCondition], comparison: &RunComparison) -> Vec<Ju
 fn rendered(comparison: &RunComparison, conditions: &[&str], columns: usize) -> String {
     let conditions: Vec<FailCondition> = conditions.iter().map(|text| text.parse().expect(text)).collect();
     let judged = judge_all(&conditions, comparison);
-    let text = text::render(comparison, &judged, &text::ComparisonTextOptions { columns, top: 8 });
+    let text = text::render_comparison(comparison, &judged, &text::ComparisonTextOptions { columns, top: 8 });
     anstream::adapter::strip_str(&text).to_string()
 }
 
@@ -240,12 +240,12 @@ fn names_reach_neither_terminal_nor_markup() {
         run(Scenario::ranks(2).each(|_, script| script.region(evil, |script| script.compute(ms)).barrier(1.0)))
     };
     let comparison = compare(with(10.0), with(90.0));
-    let colour = text::render(&comparison, &[], &text::ComparisonTextOptions { columns: 100, top: 8 });
+    let colour = text::render_comparison(&comparison, &[], &text::ComparisonTextOptions { columns: 100, top: 8 });
     assert!(!colour.contains("\u{1b}[31m<"), "{colour}");
-    let markdown = markdown::render(&comparison, &[]);
+    let markdown = markdown::render_markdown(&comparison, &[]);
     assert!(!markdown.replace("\\<", "").contains('<') && !markdown.contains('\u{1b}'), "{markdown}");
     let mut bytes = Vec::new();
-    json::write(&comparison, &[], &mut bytes).unwrap();
+    json::write_comparison(&comparison, &[], &mut bytes).unwrap();
     assert!(!bytes.contains(&0x1b));
 }
 
@@ -257,12 +257,12 @@ fn conditions_go_to_markdown_and_junit() {
             .map(|text| text.parse().unwrap())
             .into();
     let judged = judge_all(&conditions, &comparison);
-    insta::assert_snapshot!("markdown", markdown::render(&comparison, &judged));
+    insta::assert_snapshot!("markdown", markdown::render_markdown(&comparison, &judged));
     let mut bytes = Vec::new();
-    junit::write(&comparison, &judged, &mut bytes).unwrap();
+    junit::write_junit(&comparison, &judged, &mut bytes).unwrap();
     insta::assert_snapshot!("junit", String::from_utf8(bytes).unwrap());
     let mut bytes = Vec::new();
-    json::write(&comparison, &judged, &mut bytes).unwrap();
+    json::write_comparison(&comparison, &judged, &mut bytes).unwrap();
     insta::assert_snapshot!("json", String::from_utf8(bytes).unwrap());
 }
 

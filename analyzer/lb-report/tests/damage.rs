@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use lbprof_analysis::analyse::{AnalysisOptions, analyse};
+use lbprof_analysis::analyse::{AnalysisOptions, analyse_run};
 use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::Selection;
 use lbprof_analysis::structure::symbols;
 use lbprof_collector::format::log_name;
-use lbprof_export::dump::dump;
+use lbprof_export::dump::write_dump;
 use lbprof_simulator::scenario::Scenario;
 use lbprof_test_runs::{json, plain, report_on, usage, written};
 use proptest::prelude::*;
@@ -40,15 +40,19 @@ fn everything() -> Scenario {
 /// Reads the folder in every way, which may only lead to an error or a report.
 fn read_all(dir: &std::path::Path) {
     let Ok(run) = RecordedRun::open(Some(dir)) else { return };
-    let model =
-        analyse(&run, &Selection::default(), &AnalysisOptions { symbols: false, ..AnalysisOptions::default() }, |_| ())
-            .unwrap()
-            .model;
+    let model = analyse_run(
+        &run,
+        &Selection::default(),
+        &AnalysisOptions { symbols: false, ..AnalysisOptions::default() },
+        |_| (),
+    )
+    .unwrap()
+    .model;
     let report = report_on(&model);
     assert!(!plain(&report, 80).is_empty());
     assert!(serde_json::from_str::<serde_json::Value>(&json(&report)).is_ok());
     let mut lines = Vec::new();
-    dump(&run, &model, &symbols::unnamed(&model.sites).places, None, &mut lines)
+    write_dump(&run, &model, &symbols::sites_without_names(&model.sites).places, None, &mut lines)
         .expect("the logs can be read a second time");
     let text = String::from_utf8(lines).expect("JSON is UTF-8");
     assert!(text.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()));
@@ -63,7 +67,7 @@ fn read_part(run: &RecordedRun, region: Option<String>) {
         region,
     };
     let options = AnalysisOptions { symbols: false, ..AnalysisOptions::default() };
-    if let Ok(analysis) = analyse(run, &part, &options, |_| ()) {
+    if let Ok(analysis) = analyse_run(run, &part, &options, |_| ()) {
         assert!(!plain(&report_on(&analysis.model), 80).is_empty());
     }
 }

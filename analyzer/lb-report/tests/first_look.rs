@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
-use lbprof_analysis::analyse::{AnalysisOptions, analyse};
+use lbprof_analysis::analyse::{AnalysisOptions, analyse_run};
 use lbprof_analysis::model::Model;
 use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::Selection;
@@ -29,10 +29,14 @@ const MANY: usize = 4096;
 fn model_of(dir: &Path, is_first_look: bool) -> Model {
     let run = RecordedRun::open(Some(dir)).expect("the run opens");
     let run = if is_first_look { run.first_look() } else { run };
-    let mut model =
-        analyse(&run, &Selection::default(), &AnalysisOptions { asked: None, statistics: false, ..marked() }, |_| ())
-            .unwrap()
-            .model;
+    let mut model = analyse_run(
+        &run,
+        &Selection::default(),
+        &AnalysisOptions { asked: None, statistics: false, ..marked() },
+        |_| (),
+    )
+    .unwrap()
+    .model;
     // What functions compute, and so why a rank computes longer, events alone show.
     model.ranks.iter_mut().for_each(|rank| rank.samples = Default::default());
     model.lines.clear();
@@ -173,7 +177,7 @@ fn end_with(log: &mut Vec<u8>, entries: &[IndexEntry]) {
         index.add(kind, place, bytes, contents);
     }
     let plain = index.encoded().unwrap().to_vec();
-    let payload = [&plain[..], &index::tail(log.len() as u64)].concat();
+    let payload = [&plain[..], &index::index_tail(log.len() as u64)].concat();
     let (stored, plain) = (payload.len() as u32, plain.len() as u32);
     let head = BlockHead { kind: BlockKind::Index as u8, stored, frame: 0, plain, crc: 0 };
     let head = BlockHead { crc: head.checksum(&payload), ..head };

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use lbprof_analysis::analyse::{AnalysisOptions, analyse};
+use lbprof_analysis::analyse::{AnalysisOptions, analyse_run};
 use lbprof_analysis::model::sites::CallSiteTable;
 use lbprof_analysis::read::definitions::RankDefinitions;
 use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::Selection;
 use lbprof_analysis::structure::code_readers::CodeReaders;
-use lbprof_analysis::structure::symbols::{MOST_TIME, resolve};
+use lbprof_analysis::structure::symbols::{MOST_TIME, resolve_names};
 use lbprof_collector::definition::Module;
 use lbprof_collector::record::NONE;
 use lbprof_collector::sample::{CodeAddress, SamplingOutcome};
@@ -25,7 +25,7 @@ use lbprof_test_runs::{marked, written};
 
 fn report(dir: &Path, selection: &Selection) -> Report {
     let run = RecordedRun::open(Some(dir)).unwrap();
-    let analysis = analyse(&run, selection, &AnalysisOptions { symbols: true, ..marked() }, |_| ()).unwrap();
+    let analysis = analyse_run(&run, selection, &AnalysisOptions { symbols: true, ..marked() }, |_| ()).unwrap();
     let report = Report::new(&analysis.model, &analysis.names);
     if let Some(table) = &report.functions {
         check_sums(table);
@@ -181,11 +181,11 @@ fn the_verdict_names_the_function() {
     let report = report(dir.path(), &Selection::default());
     let verdict = findings::answer_in_words(&report);
     assert!(verdict.contains("Where: force (md.c:") && verdict.contains(" % of the extra work."), "{verdict}");
-    let document = json::document(&report, &ListBounds::SMALL);
+    let document = json::report_document(&report, &ListBounds::SMALL);
     assert_eq!(document["verdict"]["worst"]["explained"]["functions"][0]["function"], "force");
     assert_eq!(document["functions"]["delaying_ranks"][0]["rank"], 0);
     let options = text::TextOptions { top: 10, ..lbprof_test_runs::text_options(100) };
-    let shown = anstream::adapter::strip_str(&text::render(&report, &options)).to_string();
+    let shown = anstream::adapter::strip_str(&text::render_text(&report, &options)).to_string();
     let section = shown.split("\n\n").find(|part| part.starts_with("Functions")).unwrap();
     // The lines of instructions are up to the compiler.
     let lines = section.split("md.c:").map(|part| part.trim_start_matches(|one: char| one.is_ascii_digit()));
@@ -283,7 +283,7 @@ fn only_what_is_computed_while_others_wait_for_it_delays_them() {
     }));
     let run = RecordedRun::open(Some(dir.path())).unwrap();
     let options = AnalysisOptions { symbols: true, asked: Some(Vec::new()), ..marked() };
-    let analysis = analyse(&run, &Selection::default(), &options, |_| ()).unwrap();
+    let analysis = analyse_run(&run, &Selection::default(), &options, |_| ()).unwrap();
     let table = Report::new(&analysis.model, &analysis.names).functions.unwrap();
     for (rank, truth) in
         [(0, [("halo", 60.0 * 3e-3), ("sort", 60.0 * 2e-3)].as_slice()), (1, &[("force", 60.0 * 5e-3)])]
@@ -439,7 +439,7 @@ fn of_calls_recorded_as_sums_functions_are_known_by_rank() {
         assert!((row.excess_s - excess).abs() <= 2.0 * row.excess_error_s, "{function}: {excess} {row:?}");
     }
     let options = text::TextOptions { top: 10, ..lbprof_test_runs::text_options(100) };
-    let shown = anstream::adapter::strip_str(&text::render(&report, &options)).to_string();
+    let shown = anstream::adapter::strip_str(&text::render_text(&report, &options)).to_string();
     assert!(shown.contains("Functions, regions not known\n") && !shown.contains("\nFunctions  "), "{shown}");
 }
 
@@ -475,7 +475,7 @@ fn samples_lie_in_the_code_between_calls_that_was_found() {
     }));
     let run = RecordedRun::open(Some(dir.path())).unwrap();
     let options = AnalysisOptions { symbols: true, ..AnalysisOptions::default() };
-    let analysis = analyse(&run, &Selection::default(), &options, |_| ()).unwrap();
+    let analysis = analyse_run(&run, &Selection::default(), &options, |_| ()).unwrap();
     let table = Report::new(&analysis.model, &analysis.names).functions.unwrap();
     // The first iteration is not in the loop that is found.
     for (function, truth_s) in [("force", 39.0 * 7e-3), ("sort", 39.0 * 4e-3)] {
@@ -536,7 +536,7 @@ fn other_threads_have_functions_by_region() {
     let only = self::table(dir.path(), &Selection { region: Some("pair".into()), ..Selection::default() });
     assert_eq!(only.other_threads[0].program.functions, part("/pair").functions);
     let options = text::TextOptions { top: 10, ..lbprof_test_runs::text_options(100) };
-    let shown = text::render(&report(dir.path(), &Selection::default()), &options);
+    let shown = text::render_text(&report(dir.path(), &Selection::default()), &options);
     let shown = anstream::adapter::strip_str(&shown).to_string();
     let section = shown.split("\n\n").find(|part| part.starts_with("Functions of threads")).unwrap();
     let lines = section.split("md.c:").map(|part| part.trim_start_matches(|one: char| one.is_ascii_digit()));
@@ -718,12 +718,12 @@ fn what_processors_count_splits_an_excess() {
     }
     near(sum, row.instructions);
     let options = text::TextOptions { top: 10, ..lbprof_test_runs::text_options(100) };
-    let shown = text::render(&report, &options);
+    let shown = text::render_text(&report, &options);
     assert!(shown.contains("Processor: ") && shown.contains("IPC"), "{shown}");
     let uncounted = self::report(written(run_of(&program, 1000)).path(), &Selection::default());
     let of_none = &uncounted.functions.as_ref().unwrap().program;
     assert!(of_none.hardware.is_none() && of_none.functions.iter().all(|row| row.instructions.is_none()));
-    let shown = text::render(&uncounted, &options);
+    let shown = text::render_text(&uncounted, &options);
     assert!(!shown.contains("Processor: ") && !shown.contains("IPC"), "{shown}");
 }
 
@@ -734,7 +734,7 @@ fn a_file_that_only_samples_lie_in_is_no_problem() {
     definitions.add(Definition::Module(Module { id: 0, path, build_id: Vec::new(), base: 0, end: u64::MAX }));
     let mut sites = CallSiteTable::default();
     sites.enter_sampled(&definitions, [(CodeAddress { module: 0, offset: 0x10 }, NONE)].iter());
-    let resolved = resolve(&sites, &CodeReaders::default(), MOST_TIME);
+    let resolved = resolve_names(&sites, &CodeReaders::default(), MOST_TIME);
     assert!(resolved.problems.is_empty(), "{:?}", resolved.problems);
     let stack = resolved.sampled.stack((Some(0), 0x10), None).unwrap();
     let function = resolved.sampled.function(resolved.sampled.node_of(stack)).unwrap();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use lbprof_analysis::model::sites::CallSiteTable;
 use lbprof_analysis::read::definitions::RankDefinitions;
 use lbprof_analysis::structure::code_readers::CodeReaders;
-use lbprof_analysis::structure::symbols::{ResolvedNames, resolve};
+use lbprof_analysis::structure::symbols::{ResolvedNames, resolve_names};
 use lbprof_collector::definition::{CallSite, Module};
 use lbprof_collector::{Definition, ProblemKind};
 use object::{Object, ObjectSymbol};
@@ -144,7 +144,7 @@ fn resolved(files: &[(&Path, u64)]) -> ResolvedNames {
     }
     let mut sites = CallSiteTable::default();
     sites.enter(&definitions);
-    resolve(&sites, &CodeReaders::apart(command), NAMES_WITHIN)
+    resolve_names(&sites, &CodeReaders::apart(command), NAMES_WITHIN)
 }
 
 /// Asserts that a program is given up after a bounded time, that the symbol table names its function all the same, and that the report says so.

@@ -6,7 +6,7 @@ use std::process::{Command as Process, Stdio};
 
 use lbprof_simulator::scenario::Scenario;
 use lbprof_study::StudyFile;
-use lbprof_study::export::tables;
+use lbprof_study::export::read_tables;
 use lbprof_study::store::CREATE_TABLES;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -348,7 +348,7 @@ fn the_schema_of_a_studys_tables_has_each_column() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let document = fs::read_to_string(docs.join("study-format.md")).unwrap();
     let mut properties = serde_json::Map::new();
-    for table in tables(&StudyFile::open(&here.path().join("s")).unwrap()).unwrap() {
+    for table in read_tables(&StudyFile::open(&here.path().join("s")).unwrap()).unwrap() {
         let statement =
             CREATE_TABLES.split("CREATE TABLE ").find_map(|one| one.strip_prefix(&format!("{} (\n", table.name)));
         let columns: Vec<(String, Value)> = statement.unwrap().lines().filter_map(column_schema).collect();

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lbprof_analysis::analyse::{AnalysisError, AnalysisOptions, PassRunner, ProcessFailure, analyse};
-use lbprof_analysis::distributed::{DistributedOpenError, LeaderProcess, ProcessGroup, in_threads, serve};
+use lbprof_analysis::analyse::{AnalysisError, AnalysisOptions, PassRunner, ProcessFailure, analyse_run};
+use lbprof_analysis::distributed::{DistributedOpenError, LeaderProcess, ProcessGroup, in_threads, serve_leader};
 use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::Selection;
 use lbprof_analysis::views::TimelineView;
@@ -60,9 +60,9 @@ fn report(run: RecordedRun, passes: PassRunner, wanted: &RunRequest) -> Result<R
     let most_iterations = most_iterations.unwrap_or(default.most_iterations);
     let options =
         AnalysisOptions { symbols: false, asked, watch: true, segment_steps, most_iterations, passes, ..default };
-    let analysis = analyse(&run, selection, &options, |_| ())?;
+    let analysis = analyse_run(&run, selection, &options, |_| ())?;
     let mut bytes = Vec::new();
-    json::write(&Report::new(&analysis.model, &analysis.names), &ListBounds::ALL, &mut bytes)
+    json::write_report_json(&Report::new(&analysis.model, &analysis.names), &ListBounds::ALL, &mut bytes)
         .expect("writing to memory");
     let json = String::from_utf8(bytes).expect("JSON is UTF-8");
     let segments = analysis.model.followed.map_or(0, |followed| followed.segments);
@@ -75,7 +75,7 @@ fn alone(dir: &Path, wanted: &RunRequest) -> Result<RunOutput, String> {
 }
 
 fn together(n: usize, dir: &Path, wanted: &RunRequest) -> Result<RunOutput, String> {
-    let follow = |team: ProcessGroup| serve(&team, || ()).expect("process 0 ends the work");
+    let follow = |team: ProcessGroup| serve_leader(&team, || ()).expect("process 0 ends the work");
     in_threads(n, |team| lead(team, dir, wanted), follow).map_err(|error| error.to_string())
 }
 
@@ -386,7 +386,7 @@ fn a_folder_that_is_another_one_elsewhere_ends_all() {
     let missing = dir.path().join(log_name(6));
     let failure = led(3, dir.path(), |team| {
         let last = team.process() == 2;
-        let _ = serve(&team, || {
+        let _ = serve_leader(&team, || {
             if last {
                 fs::remove_file(&missing).unwrap()
             }
@@ -402,7 +402,7 @@ fn a_panic_in_a_process_ends_all() {
     let dir = run_of_nine();
     let failure = led(4, dir.path(), |team| {
         let third = team.process() == 2;
-        let _ = serve(&team, || assert!(!third, "out of luck"));
+        let _ = serve_leader(&team, || assert!(!third, "out of luck"));
     });
     assert_eq!(
         failure.map(|_| ()),
@@ -415,7 +415,7 @@ fn a_process_that_is_gone_ends_all() {
     let dir = run_of_nine();
     let failure = led(4, dir.path(), |team| {
         if team.process() != 3 {
-            let _ = serve(&team, || ());
+            let _ = serve_leader(&team, || ());
         }
     });
     assert!(failure.unwrap_err().what.contains("ended before"));

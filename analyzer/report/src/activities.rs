@@ -49,7 +49,7 @@ pub struct ActivityRow {
 }
 
 /// Returns a row per activity that occurs, the longest first.
-pub(super) fn rows(model: &Model, dispersion: &DispersionRows) -> Vec<ActivityRow> {
+pub(super) fn activity_rows(model: &Model, dispersion: &DispersionRows) -> Vec<ActivityRow> {
     let whole = model.elapsed_s() * model.ranks.len() as f64;
     let mut rows: Vec<ActivityRow> = Vec::new();
     for activity in Activity::ALL {

@@ -2,10 +2,10 @@
 
 use crate::Report;
 use crate::csv::{self, CsvTable};
-use crate::fold::fold;
+use crate::fold::fold_text;
 use crate::table::TextTable;
-use crate::text::{DIM, TextOptions, note, title};
-use crate::words::quantity;
+use crate::text::{DIM, TextOptions, format_note, format_title};
+use crate::words::format_quantity;
 
 const MAX_HEAD: usize = 14;
 
@@ -24,7 +24,7 @@ pub fn list_as_table(
     options: &TextOptions,
     is_markdown: bool,
 ) -> Result<String, NoSuchTable> {
-    let tables = csv::tables(report);
+    let tables = csv::csv_tables(report);
     let Some(wanted) = tables.iter().find(|table| table.name == name) else {
         let others = tables.into_iter().map(|table| table.name).collect();
         return Err(NoSuchTable { name: name.to_owned(), others });
@@ -34,12 +34,12 @@ pub fn list_as_table(
         return Ok(table.to_markdown());
     }
     let (table, left_out) = table.within(options.columns);
-    let text = format!("{}{}", title(name, 0, 0), table.render(options.columns, DIM));
+    let text = format!("{}{}", format_title(name, 0, 0), table.render(options.columns, DIM));
     if left_out.is_empty() {
         return Ok(text);
     }
     let left_out: Vec<String> = left_out.iter().map(|head| head.split_whitespace().collect()).collect();
-    Ok(text + &note(&format!("no room for {}; --csv DIR writes all", left_out.join(", ")), options))
+    Ok(text + &format_note(&format!("no room for {}; --csv DIR writes all", left_out.join(", ")), options))
 }
 
 /// Right-aligns numbers and drops columns without values.
@@ -50,7 +50,7 @@ fn with_short_numbers(table: &CsvTable) -> TextTable {
     let is_number: Vec<bool> = is_number.collect();
     let heads = columns.iter().zip(&is_number).map(|(&at, is_number)| {
         let name = table.columns[at].as_str();
-        let head = if name.len() > MAX_HEAD { fold(&name.replace('.', ". "), MAX_HEAD) } else { name.to_owned() };
+        let head = if name.len() > MAX_HEAD { fold_text(&name.replace('.', ". "), MAX_HEAD) } else { name.to_owned() };
         if *is_number { head } else { format!("<{head}") }
     });
     let heads: Vec<String> = heads.collect();
@@ -69,7 +69,7 @@ fn is_number(cell: &str) -> bool {
 /// Rounds a number that is not whole, and strips the apostrophe that protects spreadsheets from formulas.
 fn short_number(cell: &str) -> String {
     match cell.parse::<f64>() {
-        Ok(value) if cell.contains(['.', 'e']) => quantity(value),
+        Ok(value) if cell.contains(['.', 'e']) => format_quantity(value),
         _ => cell.strip_prefix('\'').filter(|rest| rest.starts_with(['=', '+', '-', '@'])).unwrap_or(cell).to_owned(),
     }
 }

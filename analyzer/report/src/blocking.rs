@@ -4,9 +4,9 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::blocking_left_out::{self as left_out, CauseIn, CausesOfCluster, ClusterOf, PairsOfClusters};
-use super::bounds::{ListBounds, truncate};
-use super::{fraction, serial};
-use lbprof_analysis::metrics::blocking::{BlockingSums, PhaseCost, StateTimes, WaitCause, WaitsByClass, sums};
+use super::bounds::{ListBounds, first_entries};
+use super::{fraction_of, serial};
+use lbprof_analysis::metrics::blocking::{BlockingSums, PhaseCost, StateTimes, WaitCause, WaitsByClass, blocking_sums};
 use lbprof_analysis::metrics::imbalance::ImbalanceSplit;
 use lbprof_analysis::model::Model;
 use lbprof_analysis::model::replay_results::{ReplayCounts, ReplayResults};
@@ -81,8 +81,8 @@ impl CausedByRegion {
         }
         let most = by_rank.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|one| one.1 > 0.0);
         let most_by =
-            most.map(|(rank, time_s)| CausingRank { rank, caused_s: time_s, share: fraction(time_s, caused_s) });
-        Some(CausedByRegion { caused_s, share: fraction(caused_s, all_s), most_by })
+            most.map(|(rank, time_s)| CausingRank { rank, caused_s: time_s, share: fraction_of(time_s, caused_s) });
+        Some(CausedByRegion { caused_s, share: fraction_of(caused_s, all_s), most_by })
     }
 }
 
@@ -253,7 +253,7 @@ impl BlockingTable {
     /// Finds the causes of waiting, or returns `None` if the ranks were not replayed.
     pub(super) fn new(model: &Model, places: &[CodePlace], split: &ImbalanceSplit) -> Option<BlockingTable> {
         let followed = model.followed.as_ref()?;
-        let sums = sums(model, followed, split);
+        let sums = blocking_sums(model, followed, split);
         let first = first_on_line(places);
         let causes = sums.causes.iter();
         let causes = causes.map(|&cause| CauseRow {
@@ -297,7 +297,8 @@ impl BlockingTable {
 impl BlockingTable {
     /// Limits causes and pairs to `bounds`, and sums up the others by cluster.
     pub(super) fn bounded(&self, cluster_of: ClusterOf, bounds: &ListBounds) -> BlockingTable {
-        let (causes, pairs) = (truncate(&self.causes, bounds.entries), truncate(&self.sums.pairs, bounds.entries));
+        let (causes, pairs) =
+            (first_entries(&self.causes, bounds.entries), first_entries(&self.sums.pairs, bounds.entries));
         let others = self.causes[causes.len()..].iter().map(|row| (&row.cause, row.region.as_str()));
         let others: Vec<CauseIn> = others.collect();
         BlockingTable {
@@ -309,9 +310,9 @@ impl BlockingTable {
                 by_class: self.sums.by_class,
                 ..BlockingSums::default()
             },
-            pairs_left_out: left_out::pairs(&self.sums.pairs[pairs.len()..], cluster_of, bounds.groups),
+            pairs_left_out: left_out::sum_up_pairs(&self.sums.pairs[pairs.len()..], cluster_of, bounds.groups),
             causes: causes.to_vec(),
-            causes_left_out: left_out::causes(&others, self.sums.total_s, cluster_of, bounds.groups),
+            causes_left_out: left_out::sum_up_causes(&others, self.sums.total_s, cluster_of, bounds.groups),
             phases: self.phases.clone(),
             places: self.places.clone(),
             ..*self

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use lbprof_collector::Activity;
 use serde::Serialize;
 
-use super::{fraction, serial};
+use super::{fraction_of, serial};
 use lbprof_analysis::metrics::blocking::{CauseClass, WaitCause};
 
 /// Causes that are not listed, of the ranks of one cluster.
@@ -58,7 +58,12 @@ pub(super) type ClusterOf<'a> = &'a dyn Fn(u32) -> Option<u32>;
 pub(super) type CauseIn<'a> = (&'a WaitCause, &'a str);
 
 /// Sums up `causes` by cluster, region and activity, the most waiting first. Returns at most `most` rows, and one more for each class.
-pub(super) fn causes(causes: &[CauseIn], total_s: f64, cluster_of: ClusterOf, most: usize) -> Vec<CausesOfCluster> {
+pub(super) fn sum_up_causes(
+    causes: &[CauseIn],
+    total_s: f64,
+    cluster_of: ClusterOf,
+    most: usize,
+) -> Vec<CausesOfCluster> {
     let mut groups: BTreeMap<_, Vec<&WaitCause>> = BTreeMap::new();
     for &(cause, region) in causes {
         let key = (cluster_of(cause.rank), Some(region), cause.activity, cause.class);
@@ -81,7 +86,7 @@ pub(super) fn causes(causes: &[CauseIn], total_s: f64, cluster_of: ClusterOf, mo
             causes: causes.len(),
             rank_count: causes.iter().map(|cause| cause.rank).collect::<BTreeSet<u32>>().len(),
             caused_s: caused_s(&causes),
-            share: fraction(caused_s(&causes), total_s),
+            share: fraction_of(caused_s(&causes), total_s),
             max_s: largest.map_or(0.0, |cause| cause.caused_s),
             max_rank: largest.map_or(0, |cause| cause.rank),
             own_s: causes.iter().filter_map(|cause| cause.own_s).sum(),
@@ -95,7 +100,7 @@ fn caused_s(causes: &[&WaitCause]) -> f64 {
 }
 
 /// Sums up `pairs` (waiting rank, causing rank, seconds) by clusters, the most waiting first. Returns at most `most` + 1 rows.
-pub(super) fn pairs(pairs: &[(u32, u32, f64)], cluster_of: ClusterOf, most: usize) -> Vec<PairsOfClusters> {
+pub(super) fn sum_up_pairs(pairs: &[(u32, u32, f64)], cluster_of: ClusterOf, most: usize) -> Vec<PairsOfClusters> {
     let mut groups: BTreeMap<(Option<u32>, Option<u32>), PairsOfClusters> = BTreeMap::new();
     for &(waits, causes, time_s) in pairs {
         let (waiting_cluster, source_cluster) = (cluster_of(waits), cluster_of(causes));

@@ -22,7 +22,7 @@ impl ListBounds {
     pub const SMALL: ListBounds = ListBounds { entries: 1_000, extremes: 20, groups: 500, values: 512 };
 }
 
-pub(super) fn truncate<T>(all: &[T], most: usize) -> &[T] {
+pub(super) fn first_entries<T>(all: &[T], most: usize) -> &[T] {
     &all[..all.len().min(most)]
 }
 

@@ -92,7 +92,7 @@ impl DurationsRow {
 }
 
 /// Returns a row per source line, operation and activity, the longest first.
-pub(super) fn rows(model: &Model, places: &[CodePlace]) -> Vec<SiteRow> {
+pub(super) fn call_site_rows(model: &Model, places: &[CodePlace]) -> Vec<SiteRow> {
     let first = first_on_line(places);
     let mut rows: BTreeMap<SiteTotalsKey, SiteRow> = BTreeMap::new();
     for rank in &model.ranks {

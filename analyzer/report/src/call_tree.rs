@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-use super::fraction;
+use super::fraction_of;
 use super::{RegionRow, serial};
 use lbprof_analysis::metrics::code_tree::{CodeNode, CodeNodeKind, CodeTree, NodeName};
 use lbprof_analysis::metrics::core_time::CoreTime;
 use lbprof_analysis::metrics::functions::FunctionTimes;
 use lbprof_analysis::model::Model;
 use lbprof_analysis::model::samples::SampledThreads;
-use lbprof_analysis::structure::code_place::{Caller, short};
+use lbprof_analysis::structure::code_place::{Caller, short_name};
 use lbprof_analysis::structure::symbols::ResolvedNames;
 use lbprof_thresholds::verdict::MIN_FUNCTION_IN_CALL_TREE;
 
@@ -106,7 +106,7 @@ pub struct CallTreeRow {
 }
 
 /// Returns the rows in depth-first order, siblings by descending time.
-pub(super) fn rows(model: &Model, names: &ResolvedNames, regions: &[RegionRow]) -> Vec<CallTreeRow> {
+pub(super) fn call_tree_rows(model: &Model, names: &ResolvedNames, regions: &[RegionRow]) -> Vec<CallTreeRow> {
     let tree = CodeTree::new(model, names);
     let nodes = tree.nodes();
     let context = RowContext {
@@ -166,7 +166,7 @@ impl RowContext<'_> {
         let NodeName { name: label, symbol, at: call } = self.tree.name(at);
         let kind = self.kind(node.kind);
         let has_states = all.states.iter().any(|seconds| *seconds > 0.0);
-        let name = if kind == CallTreeNodeKind::Function { short(&label).to_owned() } else { label.clone() };
+        let name = if kind == CallTreeNodeKind::Function { short_name(&label).to_owned() } else { label.clone() };
         let sampled = self.times.as_ref().map(|times| (times, all.cpu.excess(times.ranks, times.period_s)));
         let excess = sampled.as_ref().map(|(_, excess)| excess).filter(|excess| excess.is_significant());
         CallTreeRow {
@@ -176,7 +176,7 @@ impl RowContext<'_> {
             at: call,
             region: region.map(|row| row.path.clone()),
             time_s: all.time_s,
-            share: fraction(all.time_s, self.whole_s),
+            share: fraction_of(all.time_s, self.whole_s),
             alone_s: alone.time_s,
             computation_s: all.computation_s,
             mpi_s: all.mpi_s,

@@ -165,8 +165,8 @@ impl OwnCodeSegment {
 impl ClusterTable {
     /// Clusters the ranks by the code that they run.
     pub fn new(model: &Model, places: &[CodePlace]) -> ClusterTable {
-        let codes = cluster::codes(model, places);
-        let mut found = cluster::clusters(&codes);
+        let codes = cluster::run_code(model, places);
+        let mut found = cluster::cluster_ranks(&codes);
         let host = counter_host::idle_host(model);
         if let Some(of) = host.and_then(|at| found.of.get_mut(at)) {
             *of = None;

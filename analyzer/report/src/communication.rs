@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lbprof_collector::record::NONE;
 use serde::Serialize;
 
-use super::bounds::{ListBounds, truncate};
+use super::bounds::{ListBounds, first_entries};
 use lbprof_analysis::model::Model;
 use lbprof_analysis::model::statistics::{MessageVolume, RunStatistics, SizeHistogram};
 use lbprof_analysis::profile::operation_name;
@@ -117,7 +117,7 @@ pub struct CommunicatorRow {
 }
 
 /// Returns `None` if calls were not analysed one by one.
-pub(super) fn table(model: &Model) -> Option<CommunicationTable> {
+pub(super) fn communication_table(model: &Model) -> Option<CommunicationTable> {
     let found = model.statistics.as_ref()?;
     let mut pairs: Vec<PairVolume> = found
         .messages
@@ -125,7 +125,7 @@ pub(super) fn table(model: &Model) -> Option<CommunicationTable> {
         .map(|(&(from, to), of)| PairVolume { from, to, messages: of.messages, bytes: of.bytes })
         .collect();
     pairs.sort_by_key(|pair| (std::cmp::Reverse((pair.bytes, pair.messages)), pair.from, pair.to));
-    let hosts = hosts(model, &pairs);
+    let hosts = host_volumes(model, &pairs);
     let left_out = found.unlisted;
     let mut all = left_out;
     for pair in pairs.iter() {
@@ -142,15 +142,15 @@ pub(super) fn table(model: &Model) -> Option<CommunicationTable> {
         hosts_left_out: 0,
         host_messages_left_out: 0,
         host_bytes_left_out: 0,
-        message_sizes: sizes(&found.message_sizes),
-        operations: operations(found),
-        communicators: communicators(model, found),
+        message_sizes: size_rows(&found.message_sizes),
+        operations: operation_sizes(found),
+        communicators: communicator_rows(model, found),
     })
 }
 
 impl CommunicationTable {
     pub(super) fn bounded(&self, bounds: &ListBounds) -> CommunicationTable {
-        let (pairs, hosts) = (truncate(&self.pairs, bounds.entries), truncate(&self.hosts, bounds.entries));
+        let (pairs, hosts) = (first_entries(&self.pairs, bounds.entries), first_entries(&self.hosts, bounds.entries));
         let mut table = CommunicationTable {
             pairs: pairs.to_vec(),
             pairs_left_out: self.pairs.len() - pairs.len(),
@@ -173,7 +173,7 @@ impl CommunicationTable {
     }
 }
 
-fn hosts(model: &Model, pairs: &[PairVolume]) -> Vec<HostVolume> {
+fn host_volumes(model: &Model, pairs: &[PairVolume]) -> Vec<HostVolume> {
     let mut sums: BTreeMap<(&str, &str), MessageVolume> = BTreeMap::new();
     for pair in pairs {
         let hosts = (host_of(model, pair.from), host_of(model, pair.to));
@@ -196,7 +196,7 @@ fn host_of(model: &Model, rank: u32) -> &str {
     found.map_or("", |at| &model.ranks[at].host)
 }
 
-fn sizes(histogram: &SizeHistogram) -> Vec<SizeRow> {
+fn size_rows(histogram: &SizeHistogram) -> Vec<SizeRow> {
     let rows = histogram.occurring().map(|(from_bytes, to_bytes, volume)| SizeRow {
         from_bytes,
         to_bytes,
@@ -206,10 +206,10 @@ fn sizes(histogram: &SizeHistogram) -> Vec<SizeRow> {
     rows.collect()
 }
 
-fn operations(found: &RunStatistics) -> Vec<OperationSizes> {
+fn operation_sizes(found: &RunStatistics) -> Vec<OperationSizes> {
     let mut rows: Vec<OperationSizes> = Vec::new();
     for (&operation, of) in &found.sizes {
-        let sizes = sizes(of);
+        let sizes = size_rows(of);
         let (calls, bytes) =
             sizes.iter().fold((0, 0_u64), |(n, sum), row| (n + row.count, sum.saturating_add(row.bytes)));
         rows.push(OperationSizes { operation: operation_name(operation), calls, bytes, sizes });
@@ -218,7 +218,7 @@ fn operations(found: &RunStatistics) -> Vec<OperationSizes> {
     rows
 }
 
-fn communicators(model: &Model, found: &RunStatistics) -> Vec<CommunicatorRow> {
+fn communicator_rows(model: &Model, found: &RunStatistics) -> Vec<CommunicatorRow> {
     let whole_s = model.elapsed_s() * model.ranks.len() as f64;
     let mut rows: Vec<CommunicatorRow> = Vec::new();
     for (&comm, of) in &found.communicators {

@@ -69,14 +69,14 @@ impl CoreStateTable {
         Some(CoreStateTable {
             states,
             ranks: known.len(),
-            with_core: fraction(with_core_s, computation_s),
-            awake: fraction(on_core_s, with_core_s),
-            user_space: fraction(on_core_s - mean.in_group(StateGroup::Kernel), on_core_s),
+            with_core: clamped_fraction(with_core_s, computation_s),
+            awake: clamped_fraction(on_core_s, with_core_s),
+            user_space: clamped_fraction(on_core_s - mean.in_group(StateGroup::Kernel), on_core_s),
             error_s: mean.error_s,
         })
     }
 }
 
-fn fraction(part: f64, whole: f64) -> Option<f64> {
+fn clamped_fraction(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| (part / whole).clamp(0.0, 1.0))
 }

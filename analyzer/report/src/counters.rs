@@ -26,7 +26,7 @@ pub struct CounterRow {
     pub max: f64,
 }
 
-pub(super) fn rows(model: &Model) -> Vec<CounterRow> {
+pub(super) fn counter_rows(model: &Model) -> Vec<CounterRow> {
     let mut sums: BTreeMap<(RegionIdx, u32), CounterTotals> = BTreeMap::new();
     for (key, totals) in model.ranks.iter().flat_map(|rank| &rank.counters) {
         sums.entry(*key).or_default().add(totals);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::iteration::IterationRow;
-use lbprof_analysis::metrics::trend::{SeriesShape, shape};
+use lbprof_analysis::metrics::trend::{SeriesShape, series_shape};
 use serde::{Serialize, Serializer};
 
 /// The course of the iterations over the run. Only iterations that the maximum number of ranks completed count.
@@ -135,7 +135,7 @@ pub fn measured_iterations(rows: &[IterationRow]) -> impl Iterator<Item = &Itera
 /// Returns the shape of a figure over the iterations. Its periods start at iteration numbers instead of indices.
 fn shape_of(rows: &[&IterationRow], figure: impl Fn(&IterationRow) -> f64) -> SeriesShape {
     let figures: Vec<f64> = rows.iter().map(|row| figure(row)).collect();
-    let mut shape = shape(&figures);
+    let mut shape = series_shape(&figures);
     for period in &mut shape.periods {
         period.first = rows.get(period.first).map_or(period.first, |row| row.iteration as usize);
     }

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::Report;
 use super::bounds::ListBounds;
-use super::json::document;
-use super::words::cell as text;
+use super::json::report_document;
+use super::words::spreadsheet_cell as text;
 
 /// Name of the table of single values, with columns `key` and `value`.
 pub const FACTS: &str = "facts";
@@ -28,17 +28,17 @@ pub struct CsvTable {
 }
 
 /// Returns all tables of the report, each with at least one row.
-pub fn tables(report: &Report) -> Vec<CsvTable> {
-    tables_of_document(&document(report, &ListBounds::ALL))
+pub fn csv_tables(report: &Report) -> Vec<CsvTable> {
+    tables_of_document(&report_document(report, &ListBounds::ALL))
 }
 
 fn tables_of_document(document: &Value) -> Vec<CsvTable> {
     let mut tables = Vec::new();
     let mut facts = Vec::new();
-    for (path, value) in flatten("", document) {
+    for (path, value) in flatten_object("", document) {
         match value {
-            Value::Array(rows) if rows.iter().any(Value::is_object) => tables.push(table(&path, rows)),
-            other => facts.push(vec![text(&path), cell(other)]),
+            Value::Array(rows) if rows.iter().any(Value::is_object) => tables.push(csv_table(&path, rows)),
+            other => facts.push(vec![text(&path), json_cell(other)]),
         }
     }
     let columns = vec!["key".to_owned(), "value".to_owned()];
@@ -47,7 +47,7 @@ fn tables_of_document(document: &Value) -> Vec<CsvTable> {
 }
 
 /// Writes a table with its head.
-pub fn write(table: &CsvTable, out: &mut dyn io::Write) -> io::Result<()> {
+pub fn write_csv_table(table: &CsvTable, out: &mut dyn io::Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(&table.columns)?;
     for row in &table.rows {
@@ -56,10 +56,10 @@ pub fn write(table: &CsvTable, out: &mut dyn io::Write) -> io::Result<()> {
     writer.flush()
 }
 
-fn table(name: &str, rows: &[Value]) -> CsvTable {
+fn csv_table(name: &str, rows: &[Value]) -> CsvTable {
     let mut columns: Vec<String> = Vec::new();
     let flat: Vec<Vec<(String, &Value)>> =
-        rows.iter().filter(|row| row.is_object()).map(|row| flatten("", row)).collect();
+        rows.iter().filter(|row| row.is_object()).map(|row| flatten_object("", row)).collect();
     for (column, _) in flat.iter().flatten() {
         if !columns.contains(column) {
             columns.push(column.clone());
@@ -67,24 +67,24 @@ fn table(name: &str, rows: &[Value]) -> CsvTable {
     }
     let rows = flat.iter().map(|row| {
         let values = columns.iter().map(|column| row.iter().find(|(name, _)| name == column));
-        values.map(|found| found.map_or_else(String::new, |(_, value)| cell(value))).collect()
+        values.map(|found| found.map_or_else(String::new, |(_, value)| json_cell(value))).collect()
     });
     let rows = rows.collect();
     CsvTable { name: name.to_owned(), columns: columns.iter().map(|column| text(column)).collect(), rows }
 }
 
 /// Returns the values in a value with their paths: `outer.inner`.
-fn flatten<'a>(path: &str, value: &'a Value) -> Vec<(String, &'a Value)> {
+fn flatten_object<'a>(path: &str, value: &'a Value) -> Vec<(String, &'a Value)> {
     let Value::Object(object) = value else { return vec![(path.to_owned(), value)] };
     let inner = object.iter().flat_map(|(key, value)| {
         let path = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
-        flatten(&path, value)
+        flatten_object(&path, value)
     });
     inner.collect()
 }
 
 /// Formats a value. Lists within a row stay JSON.
-fn cell(value: &Value) -> String {
+fn json_cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(name) => text(name),
@@ -126,7 +126,7 @@ mod tests {
     fn commas_quotes_and_breaks_are_quoted() {
         let table = CsvTable { name: "t".into(), columns: vec!["a".into()], rows: vec![vec!["x,\"y\"".into()]] };
         let mut out = Vec::new();
-        write(&table, &mut out).unwrap();
+        write_csv_table(&table, &mut out).unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), "a\n\"x,\"\"y\"\"\"\n");
     }
 }

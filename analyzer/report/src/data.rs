@@ -6,7 +6,7 @@ use lbprof_collector::Activity;
 use lbprof_collector::problem::Severity;
 use serde::Serialize;
 
-use super::fraction;
+use super::fraction_of;
 use super::problems::ProblemRow;
 use lbprof_analysis::model::samples::CpuTime;
 use lbprof_analysis::model::{Model, PollTimes};
@@ -94,18 +94,18 @@ impl DataFacts {
             calls: model.ranks.iter().map(|rank| rank.calls).fold(0, u64::saturating_add),
             dropped_events: model.ranks.iter().map(|rank| rank.dropped).fold(0, u64::saturating_add),
             recorder_s,
-            recorder_share: fraction(recorder_s, whole_s),
+            recorder_share: fraction_of(recorder_s, whole_s),
             recorder_in_calls_s: is_sampled.then_some(in_calls.seconds),
             recorder_in_calls_error_s: is_sampled.then_some(in_calls.error_s()),
-            recorder_whole_share: fraction(recorder_s + in_calls.seconds, whole_s),
+            recorder_whole_share: fraction_of(recorder_s + in_calls.seconds, whole_s),
             idle_s,
-            idle_share: fraction(idle_s, whole_s),
+            idle_share: fraction_of(idle_s, whole_s),
             idle_mean_s: idle_s / n_ranks,
             paused_s,
-            paused_share: fraction(paused_s, whole_s),
+            paused_share: fraction_of(paused_s, whole_s),
             paused_mean_s: paused_s / n_ranks,
             unknown_s,
-            unknown_share: fraction(unknown_s, whole_s),
+            unknown_share: fraction_of(unknown_s, whole_s),
             unknown_mean_s: unknown_s / n_ranks,
             without_records_s: (1e9 * (paused_s + unknown_s)).round() / 1e9,
             polls,

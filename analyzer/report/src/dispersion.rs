@@ -8,8 +8,8 @@ use super::bounds::{ListBounds, per_entry};
 use super::serial;
 use lbprof_analysis::metrics::cluster;
 use lbprof_analysis::metrics::dispersion::{
-    self, Dispersion, MostImbalanced, PerActivity, RegionExtremes, RegionTimes, TimeLevel, breakdown, extremes,
-    severe_indices,
+    self, Dispersion, MostImbalanced, PerActivity, RegionExtremes, RegionTimes, TimeLevel, activity_breakdown,
+    region_extremes, severe_indices,
 };
 use lbprof_analysis::model::{Model, RegionIdx};
 
@@ -118,7 +118,7 @@ impl DispersionRows {
         let regions: Vec<Option<f64>> = views.regions.iter().map(|index| index.and_then(|index| index.sid)).collect();
         let mut severe_activities = [false; Activity::COUNT];
         severe_activities.copy_from_slice(&severe_indices(&activities));
-        let heaviest = dispersion::heaviest(&views.rows).map(|at| at as RegionIdx);
+        let heaviest = dispersion::heaviest_region(&views.rows).map(|at| at as RegionIdx);
         let most_dispersed = most_dispersed(&views);
         DispersionRows {
             elapsed_s: views.elapsed_s,
@@ -133,10 +133,10 @@ impl DispersionRows {
             longest_imbalanced_rank: views.ranks.longest().and_then(|at| Some(model.ranks.get(at)?.rank)),
             severe_activities,
             severe_regions: severe_indices(&regions),
-            dominant: dispersion::dominant(&breakdown(&views.rows)),
-            extremes: Activity::ALL.map(|activity| extremes(&views.rows, activity)),
+            dominant: dispersion::dominant_activity(&activity_breakdown(&views.rows)),
+            extremes: Activity::ALL.map(|activity| region_extremes(&views.rows, activity)),
             groups: group_rows(&views),
-            patterns: patterns(model, &views),
+            patterns: pattern_rows(model, &views),
             views,
         }
     }
@@ -206,7 +206,7 @@ fn most_dispersed_in(views: &Dispersion, activity: Activity) -> Option<RegionIdx
 fn group_rows(views: &Dispersion) -> Option<GroupRows> {
     let with_time: Vec<usize> = (0..views.rows.len()).filter(|&at| views.regions[at].is_some()).collect();
     let vectors = with_time.iter().map(|&at| views.rows[at].map(|cell| cell.map_or(0.0, |cell| cell.mean_s)).to_vec());
-    let found = cluster::groups(&vectors.collect::<Vec<Vec<f64>>>(), None)?;
+    let found = cluster::group_regions(&vectors.collect::<Vec<Vec<f64>>>(), None)?;
     let mut of = vec![None; views.rows.len()];
     for (&at, &group) in with_time.iter().zip(&found.of) {
         of[at] = Some(group as u32 + 1);
@@ -214,7 +214,7 @@ fn group_rows(views: &Dispersion) -> Option<GroupRows> {
     Some(GroupRows { of, n: found.n as u32, silhouette: found.silhouette })
 }
 
-fn patterns(model: &Model, views: &Dispersion) -> Vec<PatternRow> {
+fn pattern_rows(model: &Model, views: &Dispersion) -> Vec<PatternRow> {
     let mut rows: Vec<PatternRow> = Vec::new();
     for activity in Activity::ALL {
         let times = views.rows.iter().enumerate().filter_map(|(at, row)| Some((at, row[activity as usize]?.mean_s)));
@@ -230,7 +230,7 @@ fn patterns(model: &Model, views: &Dispersion) -> Vec<PatternRow> {
                 least_s: times.iter().copied().fold(f64::INFINITY, f64::min),
                 longest_s: times.iter().copied().fold(0.0, f64::max),
                 ranks_per_letter: 1,
-                levels: dispersion::pattern(times),
+                levels: dispersion::rank_pattern(times),
             });
         }
     }

@@ -10,8 +10,8 @@ use lbprof_thresholds::verdict::{
     MIN_TIME_OF_FIRST_DOUBT, MIN_WORK_OF_OTHER_THREADS,
 };
 
-use lbprof_analysis::metrics::preemption::{PreemptionLoss, is_yielding, preemption};
-use lbprof_analysis::metrics::sleep_time::{SleepTime, asleep};
+use lbprof_analysis::metrics::preemption::{PreemptionLoss, is_yielding, preemption_loss};
+use lbprof_analysis::metrics::sleep_time::{SleepTime, sleep_time};
 use lbprof_analysis::metrics::threads::ThreadEfficiency;
 use lbprof_analysis::model::samples::SampledThreads;
 use lbprof_analysis::model::{Model, RankModel};
@@ -70,7 +70,7 @@ pub struct UnclearPolls {
 impl ReportDoubts {
     pub(super) fn new(model: &Model, code: &SampledCode) -> ReportDoubts {
         let mut doubts = ReportDoubts {
-            failed: failed(model),
+            failed: failed_ranks(model),
             fewer_cores: fewer_cores(model),
             asleep: asleep_ranks(model),
             unclear_polls: unclear_polls(model),
@@ -110,7 +110,7 @@ impl<T: Copy> DoubtedRanks<T> {
     }
 }
 
-fn failed(model: &Model) -> BTreeMap<i32, Vec<u32>> {
+fn failed_ranks(model: &Model) -> BTreeMap<i32, Vec<u32>> {
     let mut by_status: BTreeMap<i32, Vec<u32>> = BTreeMap::new();
     for rank in &model.ranks {
         if let Some(status) = rank.exit_status.filter(|&status| status != 0) {
@@ -131,7 +131,7 @@ fn fewer_cores(model: &Model) -> Option<DoubtedRanks<CrowdedCores>> {
 
 fn no_core_to_compute(model: &Model) -> Option<DoubtedRanks<PreemptionLoss>> {
     let min_computation_s = MIN_DOUBTED_COMPUTATION * model.elapsed_s();
-    let losses = model.ranks.iter().filter_map(|rank| Some((rank.rank, preemption(rank)?)));
+    let losses = model.ranks.iter().filter_map(|rank| Some((rank.rank, preemption_loss(rank)?)));
     let large = losses.filter(|(_, lost)| {
         lost.delayed_s >= MIN_TIME_OF_FIRST_DOUBT * lost.computation_s && lost.computation_s >= min_computation_s
     });
@@ -162,7 +162,7 @@ fn no_core(model: &Model) -> Option<f64> {
 
 fn asleep_ranks(model: &Model) -> Option<DoubtedRanks<SleepTime>> {
     let min_computation_s = MIN_DOUBTED_COMPUTATION * model.elapsed_s();
-    let times = model.ranks.iter().filter_map(|rank| Some((rank.rank, asleep(rank)?)));
+    let times = model.ranks.iter().filter_map(|rank| Some((rank.rank, sleep_time(rank)?)));
     let large = times.filter(|(_, time)| {
         time.asleep_s >= MIN_TIME_OF_FIRST_DOUBT * time.computation_s && time.computation_s >= min_computation_s
     });

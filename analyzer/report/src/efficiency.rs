@@ -5,7 +5,7 @@ use lbprof_thresholds::verdict::MIN_UNCERTAIN_IDEAL_TIME;
 use serde::Serialize;
 
 use lbprof_analysis::metrics::load_balance::{self, EfficiencyTimes, PhaseProfileIdeal, is_above_elapsed};
-use lbprof_analysis::metrics::serialization::{SerializationTimes, serialization};
+use lbprof_analysis::metrics::serialization::{SerializationTimes, serialization_times};
 use lbprof_analysis::model::replay_results::ReplayResults;
 use lbprof_analysis::model::{Model, RegionIdx};
 
@@ -67,7 +67,7 @@ pub struct EfficiencyRow {
 impl EfficiencyRow {
     /// Computes the efficiencies of `region`, inner regions included.
     pub(super) fn new(model: &Model, region: RegionIdx) -> EfficiencyRow {
-        let mut times = load_balance::times(model, region);
+        let mut times = load_balance::region_efficiency_times(model, region);
         let replay_s = model.followed.as_ref().filter(|_| region == 0).and_then(ReplayResults::t_ideal_s);
         // Rounding to nanoseconds must not make it shorter than a rank's computation.
         let replay_s = replay_s.map(|ideal_s| ideal_s.max(times.max_computation_s));
@@ -145,7 +145,7 @@ impl EfficiencyRow {
         let ideal_s = self.certain_ideal()?.min(elapsed_s);
         let by_replay = self.t_ideal_replay_s.is_some();
         let by_iteration_s = self.t_ideal_phase_profile_s.filter(|_| is_sure);
-        Some(serialization(max_computation_s, ideal_s, by_replay, by_iteration_s))
+        Some(serialization_times(max_computation_s, ideal_s, by_replay, by_iteration_s))
     }
 }
 

@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use unicode_width::UnicodeWidthChar;
 
 use super::short_name::without_template_arguments;
-use super::words::{shorten, width};
+use super::words::{shorten_text, text_width};
 
 /// Longer names come from generators or are hostile, and lose their middle.
 const MOST_LINES: usize = 6;
@@ -44,26 +44,26 @@ pub fn fold_all(texts: &[&str], columns: usize) -> Vec<String> {
     }
     let mut lines = Vec::with_capacity(texts.len());
     for (text, plain) in texts.iter().zip(&plain) {
-        let is_plain = width(text) > columns && !ambiguous.contains(plain.as_str());
-        lines.push(fold(if is_plain { plain } else { text }, columns));
+        let is_plain = text_width(text) > columns && !ambiguous.contains(plain.as_str());
+        lines.push(fold_text(if is_plain { plain } else { text }, columns));
     }
     lines
 }
 
 /// Breaks `text` into lines of at most `columns`. Continuation lines keep the indentation of the text and get two more spaces.
-pub fn fold(text: &str, columns: usize) -> String {
-    if width(text) <= columns {
+pub fn fold_text(text: &str, columns: usize) -> String {
+    if text_width(text) <= columns {
         return text.to_owned();
     }
     let (begin, rest) = text.split_at(text.len() - text.trim_start_matches(' ').len());
     // Part of each line is left for the name, however deep it is.
     let around = begin.len().min(columns / 2);
     let room = columns - around;
-    let whole = shorten(rest, MOST_LINES * room.saturating_sub(INDENT).max(1));
+    let whole = shorten_text(rest, MOST_LINES * room.saturating_sub(INDENT).max(1));
     let mut lines = " ".repeat(around);
     let mut left = whole.as_str();
     let mut room = room;
-    while width(left) > room {
+    while text_width(left) > room {
         let (line, others) = left.split_at(end_of_line(left, room));
         lines.push_str(line.trim_end());
         lines.push('\n');
@@ -113,25 +113,28 @@ mod tests {
     #[test]
     fn a_name_is_broken_between_names() {
         let path = "timestep (timestep.c:44) via exchangeData, sendReceiveParallel (parallel.c:99)";
-        assert_eq!(fold(path, 100), path);
-        assert_eq!(fold(path, 44), "timestep (timestep.c:44) via exchangeData,\n  sendReceiveParallel (parallel.c:99)");
+        assert_eq!(fold_text(path, 100), path);
         assert_eq!(
-            fold(path, 24),
+            fold_text(path, 44),
+            "timestep (timestep.c:44) via exchangeData,\n  sendReceiveParallel (parallel.c:99)"
+        );
+        assert_eq!(
+            fold_text(path, 24),
             "timestep (timestep.c:44)\n  via exchangeData,\n  sendReceiveParallel\n  (parallel.c:99)"
         );
-        assert_eq!(fold("initSimulation/exchangeData", 16), "initSimulation/\n  exchangeData");
+        assert_eq!(fold_text("initSimulation/exchangeData", 16), "initSimulation/\n  exchangeData");
     }
 
     #[test]
     fn a_long_name_is_broken_between_its_parts() {
         assert_eq!(
-            fold("NPairHalfBin::AtomonlyNewton::build_all", 22),
+            fold_text("NPairHalfBin::AtomonlyNewton::build_all", 22),
             "NPairHalfBin::\n  AtomonlyNewton::\n  build_all"
         );
-        assert_eq!(fold("exchange_with_all_neighbours", 16), "exchange_with_\n  all_neighbours");
-        assert_eq!(fold("abcdefghijk", 8), "abcdefgh\n  ijk");
-        assert_eq!(fold("liblammps+0x5c4cb6", 12), "liblammps\n  +0x5c4cb6");
-        assert_eq!(fold("日本語日本語", 7), "日本語\n  日本\n  語");
+        assert_eq!(fold_text("exchange_with_all_neighbours", 16), "exchange_with_\n  all_neighbours");
+        assert_eq!(fold_text("abcdefghijk", 8), "abcdefgh\n  ijk");
+        assert_eq!(fold_text("liblammps+0x5c4cb6", 12), "liblammps\n  +0x5c4cb6");
+        assert_eq!(fold_text("日本語日本語", 7), "日本語\n  日本\n  語");
     }
 
     #[test]
@@ -142,24 +145,24 @@ mod tests {
 
     #[test]
     fn a_tree_keeps_its_levels() {
-        assert_eq!(fold("    solve (cg.c:120)", 16), "    solve\n      (cg.c:120)");
-        assert_eq!(fold("          solve", 8), "    solv\n      e");
+        assert_eq!(fold_text("    solve (cg.c:120)", 16), "    solve\n      (cg.c:120)");
+        assert_eq!(fold_text("          solve", 8), "    solv\n      e");
     }
 
     #[test]
     fn what_has_no_end_loses_its_middle() {
-        let lines = fold(&"x".repeat(1000), 20);
+        let lines = fold_text(&"x".repeat(1000), 20);
         assert_eq!(lines.lines().count(), MOST_LINES);
-        assert!(lines.lines().all(|line| width(line) <= 20) && lines.contains('…'));
+        assert!(lines.lines().all(|line| text_width(line) <= 20) && lines.contains('…'));
     }
 
     #[test]
     fn no_line_is_too_long_however_little_room() {
         for columns in 1..40 {
-            let lines = fold("  a_lot/of<names> via x::y (file.c:20) → Größe, 日本語", columns);
+            let lines = fold_text("  a_lot/of<names> via x::y (file.c:20) → Größe, 日本語", columns);
             // A wide character after the spaces before it.
             let most = columns.max(6);
-            assert!(lines.lines().all(|line| width(line) <= most), "{columns}: {lines}");
+            assert!(lines.lines().all(|line| text_width(line) <= most), "{columns}: {lines}");
         }
     }
 }

@@ -69,7 +69,7 @@ impl IterationTable {
     pub(super) fn new(model: &Model, most_groups: usize) -> Option<IterationTable> {
         let idx = model.main_loop()?;
         let slowest = model.slowest.get(idx as usize)?;
-        let sums = sums(model, idx, slowest);
+        let sums = iteration_sums(model, idx, slowest);
         let entering = model.entering(idx);
         let n = model.ranks.len().max(1) as f64;
         let rows = slowest.iter().zip(sums).map(|(slowest, (sum, ranks))| IterationRow {
@@ -89,7 +89,7 @@ impl IterationTable {
             count: rows.len(),
             stride: groups.first().map(|group| group.count),
             rows,
-            states: states(model, idx, &groups),
+            states: states_by_group(model, idx, &groups),
             groups,
             course,
         })
@@ -97,7 +97,7 @@ impl IterationTable {
 }
 
 /// Returns the mean seconds by state in an iteration of each group.
-fn states(model: &Model, idx: RegionIdx, groups: &[GroupRow]) -> BTreeMap<&'static str, Vec<f64>> {
+fn states_by_group(model: &Model, idx: RegionIdx, groups: &[GroupRow]) -> BTreeMap<&'static str, Vec<f64>> {
     let mut states = BTreeMap::new();
     for series in model.ranks.iter().filter_map(|rank| rank.series(idx)) {
         for (state, seconds) in &series.states {
@@ -114,7 +114,7 @@ fn states(model: &Model, idx: RegionIdx, groups: &[GroupRow]) -> BTreeMap<&'stat
 }
 
 /// Returns the computation of all ranks in each iteration, and the number of ranks that completed it.
-fn sums(model: &Model, idx: RegionIdx, slowest: &[SlowestInIteration]) -> Vec<(f64, u32)> {
+fn iteration_sums(model: &Model, idx: RegionIdx, slowest: &[SlowestInIteration]) -> Vec<(f64, u32)> {
     if let Some(joined) = model.joined.get(&idx) {
         let sums = slowest.iter().map(|one| joined.sum(one.iteration));
         return sums.map(|sum| (sum.computation.number() * 1e-9, sum.ranks)).collect();

@@ -106,7 +106,7 @@ use lbprof_analysis::structure::symbols::{CodePlace, ResolvedNames};
 pub use lifetime::LifetimeTable;
 pub use loops::{LoopRow, LoopTable};
 use losses::{LossFacts, LossInputs};
-pub(crate) use numbers::{fraction, largest};
+pub(crate) use numbers::{fraction_of, index_of_largest};
 use outside_work::OutsideWork;
 pub use overheads::OverheadTable;
 pub use problems::ProblemRow;
@@ -227,8 +227,8 @@ impl<'a> BaseTables<'a> {
         let overheads = OverheadTable::new(model, &efficiency, is_sure);
         BaseTables {
             efficiency,
-            call_sites: call_sites::rows(model, places),
-            regions: regions::rows(model),
+            call_sites: call_sites::call_site_rows(model, places),
+            regions: regions::region_rows(model),
             loops,
             is_sure,
             blocking: BlockingTable::new(model, places, &overheads.imbalance),
@@ -293,7 +293,7 @@ impl Report {
         call_sites::add_waiting(&mut call_sites, blocking.as_ref(), model.ranks.len());
         let dispersion = DispersionRows::new(model);
         regions::add_dispersion(&mut regions, model, &dispersion);
-        let problems = problems::rows(model);
+        let problems = problems::problem_rows(model);
         let report = Report {
             facts: model.facts.clone(),
             data: DataFacts::new(model, &problems),
@@ -309,11 +309,11 @@ impl Report {
             rare_delays,
             efficiency,
             threads: ThreadTable::new(model, names),
-            thread_pools: thread_pools::rows(model, names),
-            ranks: ranks::rows(model, places, blocking.as_ref(), &clusters, &dispersion),
-            activities: activities::rows(model, &dispersion),
+            thread_pools: thread_pools::thread_pool_rows(model, names),
+            ranks: ranks::rank_rows(model, places, blocking.as_ref(), &clusters, &dispersion),
+            activities: activities::activity_rows(model, &dispersion),
             core_states: CoreStateTable::new(model),
-            call_tree: call_tree::rows(model, names, &regions),
+            call_tree: call_tree::call_tree_rows(model, names, &regions),
             regions,
             loss_facts,
             functions: functions.map(|functions| functions.table(blocking.as_ref())),
@@ -325,10 +325,10 @@ impl Report {
             clusters,
             iterations,
             call_sites,
-            communication: communication::table(model),
-            windows: windows::windows(model),
-            blocks: windows::blocks(model),
-            counters: counters::rows(model),
+            communication: communication::communication_table(model),
+            windows: windows::window_rows(model),
+            blocks: windows::block_rows(model),
+            counters: counters::counter_rows(model),
             findings: Vec::new(),
         };
         report.with_findings()

@@ -1,6 +1,6 @@
 //! Loops detected in the calls of programs without marked iterations.
 
-use super::fraction;
+use super::fraction_of;
 use lbprof_analysis::model::loops::{FoundLoopOfRank, IterationCount, Loop, NoLoopReason};
 use lbprof_analysis::model::{Model, RankModel, RegionIdx};
 use lbprof_analysis::profile::operation_name;
@@ -187,7 +187,7 @@ fn sum_up(found: &[FoundLoopOfRank], value: fn(&FoundLoopOfRank) -> u64) -> f64 
 
 impl LoopTable {
     pub(super) fn new(model: &Model, places: &[CodePlace]) -> LoopTable {
-        let mut rows: Vec<LoopRow> = model.loops.iter().map(|one| row(model, places, one)).collect();
+        let mut rows: Vec<LoopRow> = model.loops.iter().map(|one| loop_row(model, places, one)).collect();
         let most_of: Vec<f64> = model.loops.iter().map(|one| most_iterations(model, one)).collect();
         for (at, row) in rows.iter_mut().enumerate().filter(|(at, row)| row.main && !model.loops[*at].named) {
             let more = model.loops.iter().zip(&most_of).find(|(other, most)| {
@@ -205,7 +205,7 @@ impl LoopTable {
         for (row, _) in rows.iter_mut().zip(events).filter(|(_, is_event)| *is_event) {
             (row.doubt, row.confidence) = (Some(LoopDoubt::Events), Some(LoopConfidence::Unsure));
         }
-        let mut rows = joined(rows);
+        let mut rows = join_rows(rows);
         for row in rows.iter_mut() {
             row.rank_count = row.ranks.len();
         }
@@ -227,17 +227,17 @@ impl LoopTable {
     }
 }
 
-fn row(model: &Model, places: &[CodePlace], one: &Loop) -> LoopRow {
+fn loop_row(model: &Model, places: &[CodePlace], one: &Loop) -> LoopRow {
     let ranks: Vec<&RankModel> =
         model.ranks.iter().filter(|rank| rank.found.is_some() && one.ranks.binary_search(&rank.rank).is_ok()).collect();
     let region = main_region(model, &ranks);
     let selected = &model.facts.selected;
     let is_window = selected.from.is_some() || selected.to.is_some();
     let (fewest, most) = match is_window {
-        true => counts(&ranks, |rank| {
+        true => iteration_range(&ranks, |rank| {
             region.and_then(|idx| rank.series(idx)).map_or(0, |series| series.iterations() as u32)
         }),
-        false => counts(&ranks, in_run),
+        false => iteration_range(&ranks, in_run),
     };
     let found: Vec<FoundLoopOfRank> =
         ranks.iter().filter_map(|rank| rank.found).filter(|found| found.iterations > 0).collect();
@@ -245,12 +245,12 @@ fn row(model: &Model, places: &[CodePlace], one: &Loop) -> LoopRow {
     let alike = alike.sum::<f64>() / found.len().max(1) as f64;
     let in_loop = ranks.iter().map(|rank| region.map_or(0.0, |region| rank.inclusive(region).iter().sum::<f64>()));
     let whole_s = ranks.iter().map(|rank| rank.end_s - rank.begin_s).sum();
-    let covered = fraction(in_loop.sum::<f64>() * one.share_of_main, whole_s).min(1.0);
+    let covered = fraction_of(in_loop.sum::<f64>() * one.share_of_main, whole_s).min(1.0);
     let ends_at = one.anchor.first().map(|&(site, operation)| {
         let place = site.and_then(|site| places.get(site as usize)).cloned().unwrap_or_default();
         EndOfIteration { operation: operation_name(operation), place, run: one.anchors.run }
     });
-    let in_all = counts(&ranks, in_run);
+    let in_all = iteration_range(&ranks, in_run);
     let inner = longest_inner(model, one);
     let times = one.detected.and_then(|detected| calls_in_iteration(in_all.1, f64::from(detected)));
     let possible = possible_range(one, inner, times, in_all);
@@ -309,7 +309,7 @@ fn most_iterations(model: &Model, one: &Loop) -> f64 {
     ranks.map(|rank| f64::from(in_run(rank))).fold(0.0, f64::max) * one.for_each_main
 }
 
-fn counts(ranks: &[&RankModel], of: impl Fn(&RankModel) -> u32) -> (f64, f64) {
+fn iteration_range(ranks: &[&RankModel], of: impl Fn(&RankModel) -> u32) -> (f64, f64) {
     let counts: Vec<f64> = ranks.iter().map(|rank| f64::from(of(rank))).collect();
     (counts.iter().copied().reduce(f64::min).unwrap_or(0.0), counts.iter().copied().fold(0.0, f64::max))
 }
@@ -367,7 +367,7 @@ fn calls_in_iteration(named: f64, detected: f64) -> Option<f64> {
 }
 
 /// Joins the rows of a loop that ranks execute with different calls. The row keeps the end of most ranks, and the doubt of the least certain row.
-fn joined(rows: Vec<LoopRow>) -> Vec<LoopRow> {
+fn join_rows(rows: Vec<LoopRow>) -> Vec<LoopRow> {
     let mut joined: Vec<LoopRow> = Vec::new();
     let mut places: Vec<usize> = Vec::new();
     for row in rows {

@@ -192,7 +192,7 @@ impl LossFacts {
             communication: Some(LossPlace { remedy, ..communication }),
             file_access: Some(LossPlace {
                 lost_s: files_s,
-                ranks: shares(by_rank),
+                ranks: rank_shares(by_rank),
                 at: longest_besides_waiting(inputs, table, |row| row.activity == Activity::Io),
                 ..LossPlace::default()
             }),
@@ -214,7 +214,7 @@ fn by_cause(inputs: &LossInputs, table: &BlockingTable) -> LossFacts {
             // Only of what will be reported is it worth finding out who.
             CauseClass::Control if cost.caused_s >= inputs.min_loss_s() * n_ranks => control.push(LossPlace {
                 lost_s: cost.caused_s / n_ranks,
-                ranks: causing(table, |region, class| region == phase.region && class == CauseClass::Control),
+                ranks: causing_ranks(table, |region, class| region == phase.region && class == CauseClass::Control),
                 region: Some(phase.region.clone()),
                 ..LossPlace::default()
             }),
@@ -277,7 +277,7 @@ fn called_by_mpi(inputs: &LossInputs, table: &BlockingTable, most_s: f64) -> Los
     let longest = calls.max_by(|a, b| besides_waiting_s(a, table).total_cmp(&besides_waiting_s(b, table)));
     LossPlace {
         lost_s: mean_s.min(most_s),
-        ranks: shares(by_rank),
+        ranks: rank_shares(by_rank),
         at: longest.map(|row| LossAt { operation: row.operation.clone(), place: row.place.clone(), share: None }),
         ..LossPlace::default()
     }
@@ -291,16 +291,16 @@ fn caused_by_calls(table: &BlockingTable, rank: u32, operation: &str) -> f64 {
 }
 
 /// The ranks that cause waiting by computation in these regions and of these classes, with their shares.
-fn causing(table: &BlockingTable, is_meant: impl Fn(&str, CauseClass) -> bool) -> Vec<(u32, f64)> {
+fn causing_ranks(table: &BlockingTable, is_meant: impl Fn(&str, CauseClass) -> bool) -> Vec<(u32, f64)> {
     let mut ranks: BTreeMap<u32, f64> = BTreeMap::new();
     for row in table.causes.iter().filter(|row| is_meant(&row.region, row.cause.class)) {
         *ranks.entry(row.cause.rank).or_default() += row.cause.caused_s;
     }
-    shares(ranks)
+    rank_shares(ranks)
 }
 
 /// The fraction of the sum that each rank has, the largest first, of [`MOST_RANKS`] ranks at most.
-fn shares(by_rank: BTreeMap<u32, f64>) -> Vec<(u32, f64)> {
+fn rank_shares(by_rank: BTreeMap<u32, f64>) -> Vec<(u32, f64)> {
     let all: f64 = by_rank.values().sum();
     let mut ranks: Vec<(u32, f64)> = by_rank.into_iter().map(|(rank, seconds)| (rank, seconds / all)).collect();
     ranks.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -395,7 +395,7 @@ fn by_region(inputs: &LossInputs, causes: Option<&BlockingTable>) -> LossFacts {
     let control = of_control.into_iter().map(|(row, excess_s)| {
         // How much it is, is what one rank computes more: others that are waited for more there do not cause it.
         let found = causes
-            .map(|table| causing(table, |region, class| region == row.path && class == CauseClass::Control))
+            .map(|table| causing_ranks(table, |region, class| region == row.path && class == CauseClass::Control))
             .filter(|ranks| has_much(ranks, worst.rank));
         LossPlace {
             lost_s: verdict.imbalance_s * excess_s / all_s,
@@ -423,7 +423,7 @@ fn waiting_for_computation(inputs: &LossInputs, causes: Option<&BlockingTable>) 
     let computing = table.phases.iter().filter(|phase| is_computation(phase.cost.class));
     let most = computing.max_by(|a, b| a.cost.caused_s.total_cmp(&b.cost.caused_s));
     LossPlace {
-        ranks: causing(table, |_, class| is_computation(class)),
+        ranks: causing_ranks(table, |_, class| is_computation(class)),
         region: most.map(|phase| phase.region.clone()),
         at: waits_for_computation(inputs),
         ..LossPlace::default()
@@ -441,7 +441,7 @@ fn slowest_in_turn(model: &Model) -> Vec<(u32, f64)> {
     for one in slowest.flatten() {
         *by_rank.entry(one.rank).or_default() += one.computation_s;
     }
-    shares(by_rank)
+    rank_shares(by_rank)
 }
 
 /// The call with most time in MPI.

@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use super::bounds::{ListBounds, per_entry};
 use super::efficiency::EfficiencyRow;
-use super::largest;
-use lbprof_analysis::metrics::imbalance::{IdealTimes, ImbalanceSplit, split};
+use super::index_of_largest;
+use lbprof_analysis::metrics::imbalance::{IdealTimes, ImbalanceSplit, split_imbalance};
 use lbprof_analysis::metrics::load_balance::is_above_elapsed;
 use lbprof_analysis::metrics::overhead::{self, OverheadBreakdown};
 use lbprof_analysis::model::solo_time::SoloTime;
@@ -148,7 +148,7 @@ impl OverheadFigures {
         let n_ranks = ranks.len().max(1) as f64;
         let phases = overheads.phases.iter().map(|phase| {
             let ratio_by_rank = overheads.ratios_by_rank(phase);
-            let at = ratio_by_rank.as_deref().and_then(largest);
+            let at = ratio_by_rank.as_deref().and_then(index_of_largest);
             OverheadPhase {
                 phase: phase.phase.name(),
                 time_s: phase.total_s(),
@@ -230,8 +230,8 @@ impl OverheadTable {
         let by_iteration_s = by_iteration_s.map(|ideal_s| ideal_s.min(elapsed_s));
         let ideal = IdealTimes { by_iteration_s, replay_s, is_sure };
         let computation = model.inclusive_s(0, Activity::Computation);
-        let overheads = overhead::overheads(model);
-        let imbalance = split(&computation, ideal, serial_s);
+        let overheads = overhead::overhead_breakdown(model);
+        let imbalance = split_imbalance(&computation, ideal, serial_s);
         let figures = OverheadFigures::new(&overheads, &imbalance, alone.as_ref(), &model.ranks);
         OverheadTable { overheads, imbalance, alone, figures }
     }

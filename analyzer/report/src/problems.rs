@@ -64,7 +64,7 @@ impl ProblemRow {
 }
 
 /// Returns the problems by kind, the worst first.
-pub(super) fn rows(model: &Model) -> Vec<ProblemRow> {
+pub(super) fn problem_rows(model: &Model) -> Vec<ProblemRow> {
     /// A row under construction, with ranks in a set for fast lookups.
     #[derive(Default)]
     struct ProblemDraft {

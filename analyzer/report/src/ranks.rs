@@ -9,7 +9,7 @@ use super::lifetime::LifetimeRow;
 use super::serial;
 use super::{BlockingTable, ClusterTable, DispersionRows};
 use lbprof_analysis::metrics::core_time::{CoreTime, RankCoreTimes};
-use lbprof_analysis::metrics::functions::{computing, is_sampled};
+use lbprof_analysis::metrics::functions::{computing_times, is_sampled};
 use lbprof_analysis::model::lifetime::ProcessLifetime;
 use lbprof_analysis::model::{FileWaits, Model, ResourceUsage, Seconds};
 use lbprof_analysis::profile::operation_name;
@@ -134,7 +134,7 @@ impl RankRow {
     }
 }
 
-pub(super) fn rows(
+pub(super) fn rank_rows(
     model: &Model,
     places: &[CodePlace],
     blocking: Option<&BlockingTable>,
@@ -166,7 +166,8 @@ pub(super) fn rows(
             since_s: rank.pending.map(|call| rank.begin_s - window.0 + call.since_begin_s),
             waits_for: rank.pending.and_then(|call| call.peer),
             computation_s,
-            computation_cpu_s: is_sampled(rank).then(|| computing(rank, None).map(|(_, time)| time.seconds).sum()),
+            computation_cpu_s: is_sampled(rank)
+                .then(|| computing_times(rank, None).map(|(_, time)| time.seconds).sum()),
             seconds,
             core_states: RankCoreTimes::new(rank).map(|times| times.in_all()),
             mpi_s: in_mpi.map(|activity| seconds[activity as usize]).sum(),

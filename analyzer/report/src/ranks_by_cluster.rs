@@ -93,7 +93,7 @@ impl RanksOfCluster {
 }
 
 /// Returns a row per cluster, followed by one for the ranks of no cluster. `listed` are the ranks with their own rows.
-pub(super) fn rows(ranks: &[RankRow], listed: &[&RankRow]) -> Vec<RanksOfCluster> {
+pub(super) fn cluster_rank_rows(ranks: &[RankRow], listed: &[&RankRow]) -> Vec<RanksOfCluster> {
     let mut clusters: BTreeMap<(bool, Option<u32>), Vec<&RankRow>> = BTreeMap::new();
     for row in ranks {
         clusters.entry((row.cluster.is_none(), row.cluster)).or_default().push(row);
@@ -110,7 +110,7 @@ pub(super) fn rows(ranks: &[RankRow], listed: &[&RankRow]) -> Vec<RanksOfCluster
 }
 
 /// Returns the ranks that get rows: all, or in large runs the first, those with extreme figures, deviating ranks and failed ranks.
-pub(super) fn listed<'a>(ranks: &'a [RankRow], bounds: &ListBounds) -> Vec<&'a RankRow> {
+pub(super) fn listed_ranks<'a>(ranks: &'a [RankRow], bounds: &ListBounds) -> Vec<&'a RankRow> {
     if ranks.len() <= bounds.entries {
         return ranks.iter().collect();
     }

@@ -9,7 +9,7 @@ use lbprof_thresholds::verdict::MAX_EXCESS_BY_NOISE;
 
 use super::DispersionRows;
 use super::efficiency::EfficiencyRow;
-use super::{fraction, largest, serial};
+use super::{fraction_of, index_of_largest, serial};
 use lbprof_analysis::metrics::core_time::{CoreTime, RankCoreTimes};
 use lbprof_analysis::model::{
     CodeName, IterationSeries, Model, OwnLoops, RankModel, RegionCounters, RegionIdx, Seconds, code_name,
@@ -201,19 +201,19 @@ impl RegionRow {
 }
 
 /// Returns a row per region, outer regions before inner ones.
-pub(super) fn rows(model: &Model) -> Vec<RegionRow> {
+pub(super) fn region_rows(model: &Model) -> Vec<RegionRow> {
     let own_loops = OwnLoops::from_model(model);
     let core_times: Option<Vec<RankCoreTimes>> = model.ranks.iter().map(RankCoreTimes::new).collect();
     let rows = (0..model.regions.len() as u32).map(|idx| RegionRow {
         core_states: core_times
             .as_ref()
             .map(|ranks| CoreTime::mean(&ranks.iter().map(|rank| rank.in_region(Some(idx))).collect::<Vec<_>>())),
-        ..row(model, &own_loops, idx)
+        ..region_row(model, &own_loops, idx)
     });
     rows.collect()
 }
 
-fn row(model: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> RegionRow {
+fn region_row(model: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> RegionRow {
     let facts = &model.regions[idx as usize];
     let n = model.ranks.len().max(1) as f64;
     let mut sums = Seconds::default();
@@ -256,14 +256,14 @@ fn row(model: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> RegionRow {
         iterated: facts.iterated,
         time_s,
         mean_s: time_s / n,
-        share: fraction(time_s, model.elapsed_s() * n),
+        share: fraction_of(time_s, model.elapsed_s() * n),
         inclusive_s: model.ranks.iter().map(|rank| rank.inclusive(idx).iter().sum::<f64>()).sum(),
         activities: occurring.collect(),
         core_states: None,
         dispersion: RegionDispersion::default(),
         slowest_stands_out: longest_s - efficiency.times.avg_computation_s > MAX_EXCESS_BY_NOISE * longest_s,
         efficiency,
-        slowest_rank: largest(&computation).map(|at| model.ranks[at].rank),
+        slowest_rank: index_of_largest(&computation).map(|at| model.ranks[at].rank),
         iterations: facts.iterated.then(|| {
             model.ranks.iter().filter_map(|rank| rank.series(idx)).map(IterationSeries::iterations).max().unwrap_or(0)
         }),

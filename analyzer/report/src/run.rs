@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{DataFacts, ProblemRow};
 use lbprof_analysis::model::summary::SummaryFacts;
 use lbprof_analysis::model::{PollTimes, RunFacts};
-use lbprof_analysis::read::open::ranges;
+use lbprof_analysis::read::open::list_ranks;
 
 /// Facts of the run and its data. `ranks_present` × `elapsed_s` is the time of all activities + `idle_s` + `paused_s` + `unknown_s`.
 #[derive(Debug, Serialize, crate::JsonSchema)]
@@ -89,7 +89,7 @@ impl<'a> RunRow<'a> {
         let programs = programs.map(|program| ProgramRow {
             command: &program.command,
             ranks: program.ranks.len(),
-            ranks_text: ranges(&program.ranks.iter().collect::<Vec<_>>()),
+            ranks_text: list_ranks(&program.ranks.iter().collect::<Vec<_>>()),
         });
         RunRow {
             id: format!("{:016x}", facts.run_id),

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::bounds::{ListBounds, truncate};
+use super::bounds::{ListBounds, first_entries};
 use lbprof_analysis::model::moment::WindowBoundary;
 use lbprof_analysis::model::selected::SelectedPart;
 
@@ -30,7 +30,7 @@ impl<'a> SelectionRow<'a> {
     pub(super) fn new(selected: &'a SelectedPart, bounds: &ListBounds) -> Option<SelectionRow<'a>> {
         (!selected.is_all()).then(|| SelectionRow {
             rank_count: selected.ranks.as_ref().map(Vec::len),
-            ranks: selected.ranks.as_deref().map(|ranks| truncate(ranks, bounds.entries)),
+            ranks: selected.ranks.as_deref().map(|ranks| first_entries(ranks, bounds.entries)),
             region: selected.region.as_deref(),
             from_s: selected.from.and_then(WindowBoundary::seconds),
             from_iteration: selected.from.and_then(WindowBoundary::iteration),

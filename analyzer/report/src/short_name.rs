@@ -15,12 +15,12 @@ const LEAST: usize = 5;
 /// Omits the middle of `text`. Its start tells what it is, its end where.
 pub(super) fn without_middle(text: &str, columns: usize) -> String {
     let room = columns.saturating_sub(1);
-    let head = fitting(text.chars(), room / 3);
-    let tail: Vec<char> = fitting(text.chars().rev(), room - head.width()).chars().rev().collect();
+    let head = fitting_start(text.chars(), room / 3);
+    let tail: Vec<char> = fitting_start(text.chars().rev(), room - head.width()).chars().rev().collect();
     format!("{head}…{}", tail.into_iter().collect::<String>())
 }
 
-fn fitting(chars: impl Iterator<Item = char>, columns: usize) -> String {
+fn fitting_start(chars: impl Iterator<Item = char>, columns: usize) -> String {
     let mut used = 0;
     chars
         .take_while(|char| {
@@ -102,7 +102,7 @@ fn short_function(name: &str, columns: usize) -> String {
         return name.to_owned();
     }
     let name = without_template_arguments(name);
-    let starts = parts(&name);
+    let starts = part_starts(&name);
     let outer = starts.len().saturating_sub(1).max(1);
     if let Some(&from) = starts.iter().take(outer).find(|&&from| name[from..].width() <= columns) {
         return name[from..].to_owned();
@@ -110,14 +110,14 @@ fn short_function(name: &str, columns: usize) -> String {
     let [.., around, own] = starts[..] else { return without_middle(&name, columns) };
     let (qualifier, own) = (name[around..own].trim_end_matches("::"), &name[own..]);
     match columns.saturating_sub(own.width() + "…::".width()) {
-        room if room >= LEAST => format!("{}…::{own}", fitting(qualifier.chars(), room)),
+        room if room >= LEAST => format!("{}…::{own}", fitting_start(qualifier.chars(), room)),
         _ if own.width() <= columns => own.to_owned(),
         _ => without_middle(own, columns),
     }
 }
 
 /// Returns where the parts of a qualified name start.
-fn parts(name: &str) -> Vec<usize> {
+fn part_starts(name: &str) -> Vec<usize> {
     let mut depth = 0_i32;
     let mut starts = vec![0];
     for (at, byte) in name.bytes().enumerate() {

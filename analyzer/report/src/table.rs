@@ -3,7 +3,7 @@
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table as Layout};
 
 use super::fold::fold_all;
-use super::words::{clean, width};
+use super::words::{escape_name, text_width};
 
 /// A table of text.
 pub struct TextTable {
@@ -101,7 +101,7 @@ impl TextTable {
         let mut widths = Vec::with_capacity(self.heads.len());
         for (column, head) in self.heads.iter().enumerate() {
             let cells = self.rows.iter().flat_map(|row| row[column].lines());
-            widths.push(cells.chain(head.lines()).map(width).max().unwrap_or(0));
+            widths.push(cells.chain(head.lines()).map(text_width).max().unwrap_or(0));
         }
         widths
     }
@@ -152,7 +152,7 @@ impl TextTable {
 /// Escapes Markdown markup.
 pub(crate) fn escape_markup(text: &str) -> String {
     let markup = ['\\', '`', '*', '_', '<', '>', '[', ']', '|', '#'];
-    markup.into_iter().fold(clean(text), |text, char| text.replace(char, &format!("\\{char}")))
+    markup.into_iter().fold(escape_name(text), |text, char| text.replace(char, &format!("\\{char}")))
 }
 
 #[cfg(test)]
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(heads(&table().sparing(57, SPARE)), ["call", "at", "mean", "calls"]);
         assert_eq!(heads(&table().sparing(30, SPARE)), ["call", "at"]);
         let text = table().sparing(30, SPARE).render(30, anstyle::Style::new());
-        assert!(text.lines().all(|line| width(line) <= 30), "{text}");
+        assert!(text.lines().all(|line| text_width(line) <= 30), "{text}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use lbprof_analysis::metrics::load_balance::ratio;
+use lbprof_analysis::metrics::load_balance::quotient_of;
 use lbprof_analysis::model::samples::CpuTime;
 use lbprof_analysis::model::thread_pools::SampledPool;
 use lbprof_analysis::model::{Model, RankModel, RegionIdx};
@@ -84,8 +84,8 @@ impl PoolSums {
             thread_time_s,
             cpu_s: working.seconds + waiting.seconds,
             waiting_s: waiting.seconds,
-            utilization: ratio(working.seconds, thread_time_s),
-            utilization_error: ratio(working.error_s(), thread_time_s),
+            utilization: quotient_of(working.seconds, thread_time_s),
+            utilization_error: quotient_of(working.error_s(), thread_time_s),
         }
     }
 }
@@ -127,7 +127,7 @@ impl PoolBuilder {
 }
 
 /// The pools of a run, those with most CPU time first.
-pub(super) fn rows(model: &Model, names: &ResolvedNames) -> Vec<ThreadPoolRow> {
+pub(super) fn thread_pool_rows(model: &Model, names: &ResolvedNames) -> Vec<ThreadPoolRow> {
     let mut pools: BTreeMap<CodePlace, PoolBuilder> = BTreeMap::new();
     for rank in &model.ranks {
         for pool in &rank.pools {
@@ -138,15 +138,16 @@ pub(super) fn rows(model: &Model, names: &ResolvedNames) -> Vec<ThreadPoolRow> {
             }
         }
     }
-    let mut rows: Vec<ThreadPoolRow> = pools.into_iter().map(|(routine, pool)| row(model, routine, pool)).collect();
+    let mut rows: Vec<ThreadPoolRow> =
+        pools.into_iter().map(|(routine, pool)| thread_pool_row(model, routine, pool)).collect();
     rows.retain(|row| row.program.utilization.is_some_and(|utilization| utilization >= MIN_POOL_UTILIZATION));
     rows.sort_by(|a, b| b.program.cpu_s.total_cmp(&a.program.cpu_s));
     rows
 }
 
-fn row(model: &Model, routine: CodePlace, pool: PoolBuilder) -> ThreadPoolRow {
+fn thread_pool_row(model: &Model, routine: CodePlace, pool: PoolBuilder) -> ThreadPoolRow {
     let mut regions: Vec<PoolUse> =
-        pool.regions.iter().map(|(&region, sums)| sums.to_row(path(model, region))).collect();
+        pool.regions.iter().map(|(&region, sums)| sums.to_row(pool_region_path(model, region))).collect();
     regions.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
     regions.truncate(MAX_REGIONS);
     ThreadPoolRow {
@@ -157,13 +158,13 @@ fn row(model: &Model, routine: CodePlace, pool: PoolBuilder) -> ThreadPoolRow {
         started: pool.started,
         longest_rank: pool.longest.0,
         longest_s: pool.longest.1,
-        program: pool.program.to_row(path(model, 0)),
+        program: pool.program.to_row(pool_region_path(model, 0)),
         regions,
     }
 }
 
 /// Returns the path of a region.
-fn path(model: &Model, region: RegionIdx) -> &str {
+fn pool_region_path(model: &Model, region: RegionIdx) -> &str {
     model.regions.get(region as usize).map_or("", |region| region.path.as_str())
 }
 

@@ -193,8 +193,8 @@ impl ThreadTable {
     /// Returns `None` if no rank has several threads, or if that is unknown for the selected part.
     pub(super) fn new(model: &Model, names: &ResolvedNames) -> Option<ThreadTable> {
         let efficiency = ThreadEfficiency::new(model)?;
-        let regions = regions(model, &names.places);
-        let mut losses = losses(&efficiency, &regions);
+        let regions = parallel_region_rows(model, &names.places);
+        let mut losses = core_losses(&efficiency, &regions);
         for loss in losses.iter_mut().filter(|loss| loss.kind == CoreLossKind::Serial) {
             loss.function = serial_function(model, &efficiency, &names.sampled);
         }
@@ -231,7 +231,7 @@ impl ThreadTable {
     }
 }
 
-fn regions(model: &Model, places: &[CodePlace]) -> Vec<ParallelRegionRow> {
+fn parallel_region_rows(model: &Model, places: &[CodePlace]) -> Vec<ParallelRegionRow> {
     let mut by_key: BTreeMap<RegionKey, ParallelRegionRow> = BTreeMap::new();
     for region in model.ranks.iter().flat_map(|rank: &RankModel| &rank.parallel) {
         let place =
@@ -333,7 +333,7 @@ impl CoreLoss {
     }
 }
 
-fn losses(efficiency: &ThreadEfficiency, regions: &[ParallelRegionRow]) -> Vec<CoreLoss> {
+fn core_losses(efficiency: &ThreadEfficiency, regions: &[ParallelRegionRow]) -> Vec<CoreLoss> {
     let mut losses = vec![
         CoreLoss::new(CoreLossKind::Mpi, efficiency.lost_to_mpi_s(), None),
         CoreLoss::new(CoreLossKind::Serial, efficiency.sum.serial_s, None),
@@ -352,7 +352,7 @@ fn losses(efficiency: &ThreadEfficiency, regions: &[ParallelRegionRow]) -> Vec<C
         losses.push(CoreLoss::new(CoreLossKind::Tasks, region.time.tasks_s, Some(region)));
     }
     for loss in &mut losses {
-        loss.share = crate::fraction(loss.core_s, efficiency.core_time_s());
+        loss.share = crate::fraction_of(loss.core_s, efficiency.core_time_s());
     }
     losses.retain(|loss| loss.share >= MIN_THREAD_LOSS);
     losses.sort_by(|a, b| b.core_s.total_cmp(&a.core_s).then(a.kind.cmp(&b.kind)));

@@ -15,10 +15,10 @@ use super::serial;
 use super::slow_parts::SlowPart;
 use super::{
     ClusterRow, ClusterTable, EfficiencyRow, IterationTable, LoopTable, RegionRow, SiteRow, WhatIfTable, call_sites,
-    largest, regions, slow_parts,
+    index_of_largest, regions, slow_parts,
 };
-use lbprof_analysis::metrics::blocking::pairs;
-use lbprof_analysis::metrics::preemption::{PreemptionLoss, preemption};
+use lbprof_analysis::metrics::blocking::waiting_pairs;
+use lbprof_analysis::metrics::preemption::{PreemptionLoss, preemption_loss};
 use lbprof_analysis::metrics::serialization::SerializationTimes;
 use lbprof_analysis::model::Model;
 use lbprof_analysis::model::what_if::WhatIfScenario;
@@ -357,7 +357,7 @@ impl Verdict {
         };
         let waits_for_others_s = waits.for_others_s(row) / row.ranks.len().max(1) as f64;
         let part = model.sums_of(&row.ranks);
-        let (regions, call_sites) = (regions::rows(&part), call_sites::rows(&part, places));
+        let (regions, call_sites) = (regions::region_rows(&part), call_sites::call_site_rows(&part, places));
         let verdict = Verdict::new(&part, &row.efficiency, &regions, &call_sites, loops.are_sure_of(&row.ranks));
         let cluster = VerdictCluster { id: row.id, ranks: row.ranks.clone(), chosen, waits_for_others_s };
         Some(Verdict { cluster: Some(cluster), ..verdict })
@@ -397,7 +397,7 @@ impl Verdict {
             undivided: is_undivided.then_some(undivided),
             recorder_s,
             communication_s,
-            worst: worst(model, mean_s, regions),
+            worst: find_worst_rank(model, mean_s, regions),
             slow_parts: Vec::new(),
             waits_at: waits_at(model, call_sites),
         }
@@ -424,7 +424,10 @@ struct ClusterWaits {
 
 impl ClusterWaits {
     fn from_model(model: &Model) -> ClusterWaits {
-        ClusterWaits { pairs: model.followed.as_ref().map_or_else(Vec::new, pairs), elapsed_s: model.elapsed_s() }
+        ClusterWaits {
+            pairs: model.followed.as_ref().map_or_else(Vec::new, waiting_pairs),
+            elapsed_s: model.elapsed_s(),
+        }
     }
 
     /// Seconds within its elapsed time that the ranks of a cluster wait because of ranks that are not in it.
@@ -443,9 +446,9 @@ impl ClusterWaits {
     }
 }
 
-fn worst(model: &Model, mean_s: f64, regions: &[RegionRow]) -> Option<LongestRank> {
+fn find_worst_rank(model: &Model, mean_s: f64, regions: &[RegionRow]) -> Option<LongestRank> {
     let computation = model.inclusive_s(0, Activity::Computation);
-    let at = largest(&computation).filter(|_| computation.len() > 1)?;
+    let at = index_of_largest(&computation).filter(|_| computation.len() > 1)?;
     let rank = &model.ranks[at];
     let by_excess = regions.iter().map(|row| WorstRegion {
         path: row.path.clone(),
@@ -471,7 +474,7 @@ fn worst(model: &Model, mean_s: f64, regions: &[RegionRow]) -> Option<LongestRan
         computation_s: computation[at],
         mean_s,
         over_mean_s,
-        preempted: preemption(rank),
+        preempted: preemption_loss(rank),
         region,
         explained: None,
         iterations: None,

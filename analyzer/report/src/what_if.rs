@@ -7,9 +7,9 @@ use lbprof_thresholds::verdict::{MIN_DIFFERENCE_OF_PREDICTIONS, MIN_FACTOR_OF_EA
 use lbprof_thresholds::wording::MIN_GAIN_AT_ALL;
 use serde::Serialize;
 
-use super::bounds::{ListBounds, truncate};
-use super::words::{clean, short_path};
-use super::{ClusterTable, fraction};
+use super::bounds::{ListBounds, first_entries};
+use super::words::{escape_name, short_path};
+use super::{ClusterTable, fraction_of};
 use lbprof_analysis::model::region_state::RegionState;
 use lbprof_analysis::model::replay_results::ReplayResults;
 use lbprof_analysis::model::what_if::WhatIfScenario;
@@ -164,7 +164,7 @@ fn path_rows(followed: &ReplayResults) -> (Vec<PathRow>, Vec<PathRank>, f64) {
     by_rank.sort_by(|a, b| b.1.total_cmp(&a.1));
     let path_s = by_rank.iter().map(|(_, time_s)| time_s).sum();
     let path_ranks =
-        by_rank.into_iter().map(|(rank, time_s)| PathRank { rank, time_s, share: fraction(time_s, path_s) });
+        by_rank.into_iter().map(|(rank, time_s)| PathRank { rank, time_s, share: fraction_of(time_s, path_s) });
     let path = by_state.into_iter().map(|(state, ranks)| {
         let time_s: f64 = ranks.values().sum();
         let longest = ranks.iter().max_by(|a, b| a.1.total_cmp(b.1)).map_or((0, 0.0), |(&rank, &s)| (rank, s));
@@ -173,10 +173,10 @@ fn path_rows(followed: &ReplayResults) -> (Vec<PathRow>, Vec<PathRank>, f64) {
             is_delay: state.is_delay(),
             what: if state.is_delay() { Some("message delay") } else { state.name() },
             time_s,
-            share: fraction(time_s, path_s),
+            share: fraction_of(time_s, path_s),
             rank: longest.0,
             rank_s: longest.1,
-            rank_share: fraction(longest.1, time_s),
+            rank_share: fraction_of(longest.1, time_s),
         }
     });
     let mut path: Vec<PathRow> = path.collect();
@@ -248,7 +248,7 @@ impl PredictionNote {
                  the predictions depend on it",
             ),
             PredictionNote::OuterGainsLess(outer, inner) => {
-                let [outer, inner] = [outer, inner].map(|path| clean(short_path(path)));
+                let [outer, inner] = [outer, inner].map(|path| escape_name(short_path(path)));
                 let text = format!(
                     "balancing {outer} gains less than balancing {inner} in it: it levels what ranks compute in {outer} in all, and who \
                      computes more in {inner} computes less elsewhere in it"
@@ -285,7 +285,7 @@ pub struct WhatIfTable {
 impl WhatIfTable {
     /// Returns `None` if the ranks were not replayed.
     pub(super) fn critical_path(&self, bounds: &ListBounds) -> Option<CriticalPathRow<'_>> {
-        let ranks = truncate(&self.path_ranks, bounds.entries);
+        let ranks = first_entries(&self.path_ranks, bounds.entries);
         self.measured_s.map(|_| CriticalPathRow {
             time_s: self.path_s,
             parts: &self.path,
@@ -335,7 +335,7 @@ impl WhatIfTable {
             let is_fixed = matches!(scenario, WhatIfScenario::Measured | WhatIfScenario::WithoutRecorder);
             rows.push(PredictionRow::new(model, scenario, time_s, if is_fixed { measured_s } else { base_s }));
         }
-        rows.sort_by_key(place);
+        rows.sort_by_key(prediction_order);
         let (path, path_ranks, path_s) = path_rows(followed);
         // Predictions for a region refer to the whole run.
         let elapsed_s = model.facts.selected.run_s.unwrap_or_else(|| model.elapsed_s());
@@ -379,7 +379,7 @@ impl WhatIfTable {
     /// Limits the saving to `most_s` seconds.
     pub(super) fn limit(&self, row: &mut PredictionRow, most_s: f64) {
         row.saved_s = row.saved_s.min(most_s);
-        row.saved_share = fraction(row.saved_s, self.base_s.unwrap_or(0.0));
+        row.saved_share = fraction_of(row.saved_s, self.base_s.unwrap_or(0.0));
     }
 
     /// Returns whether balancing any work saves more than this share of the run.
@@ -393,7 +393,7 @@ impl WhatIfTable {
     pub fn best_of(&self, is_meant: impl Fn(&PredictionRow) -> bool) -> Option<&PredictionRow> {
         let predictions = self.shown_rows().filter(|row| {
             let is_offered = row.is_asked || !matches!(row.scenario, WhatIfScenario::Faster(..));
-            place(row).0 == LAST && is_offered && self.is_gain(row) && is_meant(row)
+            prediction_order(row).0 == LAST && is_offered && self.is_gain(row) && is_meant(row)
         });
         let (each, once): (Vec<&PredictionRow>, Vec<&PredictionRow>) = predictions
             .partition(|row| matches!(row.scenario, WhatIfScenario::BalancedEach(_) | WhatIfScenario::RunBalancedEach));
@@ -485,7 +485,7 @@ impl PredictionRow {
             rank: rank.and_then(|rank| Some(model.ranks.get(rank as usize)?.rank)),
             time_s,
             saved_s,
-            saved_share: fraction(saved_s, base_s.unwrap_or(0.0)),
+            saved_share: fraction_of(saved_s, base_s.unwrap_or(0.0)),
             is_asked: model.asked.contains(&scenario),
         }
     }
@@ -516,7 +516,7 @@ fn mixes_codes(model: &Model, clusters: &ClusterTable, scenario: WhatIfScenario)
 const LAST: u8 = 3;
 
 /// Returns the sort key. Among equal gains, to a nanosecond, scenarios about a rank come first because they say more.
-fn place(row: &PredictionRow) -> (u8, i64, bool) {
+fn prediction_order(row: &PredictionRow) -> (u8, i64, bool) {
     let lost_ns = (-row.saved_s * 1e9).round() as i64;
     match row.scenario {
         WhatIfScenario::Measured => (0, 0, false),

@@ -80,13 +80,13 @@ impl PartEfficiency {
             elapsed_s,
             max_computation_s: times.max_computation_s,
             avg_computation_s: times.avg_computation_s,
-            slowest_rank: super::largest(computation).and_then(|at| model.ranks.get(at)).map(|rank| rank.rank),
+            slowest_rank: super::index_of_largest(computation).and_then(|at| model.ranks.get(at)).map(|rank| rank.rank),
         }
     }
 }
 
 /// Returns nothing if calls were not analysed one by one.
-pub(super) fn windows(model: &Model) -> Vec<WindowRow> {
+pub(super) fn window_rows(model: &Model) -> Vec<WindowRow> {
     let Some(windows) = model.statistics.as_ref().map(|found| &found.time_windows) else { return Vec::new() };
     let (begin, end) = model.window_s();
     let whole_s = end - begin;
@@ -112,7 +112,7 @@ fn ns_to_s(ns: i64) -> f64 {
 }
 
 /// Splits the main loop into at most [`MOST_BLOCKS`] blocks of equal size. Returns nothing if there is no loop, or its computation is unknown.
-pub(super) fn blocks(model: &Model) -> Vec<BlockRow> {
+pub(super) fn block_rows(model: &Model) -> Vec<BlockRow> {
     let Some(region) = model.main_loop() else { return Vec::new() };
     let series: Vec<Option<&IterationSeries>> = model.ranks.iter().map(|rank| rank.series(region)).collect();
     let mut numbers: Vec<u32> = series.iter().flatten().flat_map(|series| series.numbers.iter().copied()).collect();

@@ -1,7 +1,7 @@
 //! Formats numbers and names for readers.
 
 use lbprof_collector::words::{CountedNoun, GroupedNumber};
-pub use lbprof_collector::words::{TimeUnit, bytes, seconds, seconds_like};
+pub use lbprof_collector::words::{TimeUnit, format_bytes, format_seconds, seconds_like};
 use unicode_width::UnicodeWidthStr;
 
 use super::short_name::{short_code, without_middle, without_template_arguments};
@@ -11,14 +11,14 @@ use lbprof_analysis::structure::OTHER;
 pub const BEFORE_FIRST_CALL: &str = "start → ";
 
 /// Formats a fraction, e.g. `87.4 %`. Sums of nothing are −0.0 in IEEE 754, so zero gets no sign.
-pub fn percent(share: f64) -> String {
+pub fn format_percent(share: f64) -> String {
     let text = format!("{:.1} %", 100.0 * share);
     if text == "-0.0 %" { "0.0 %".to_owned() } else { text }
 }
 
 /// Formats a fraction, or returns a dash.
 pub fn percent_or_dash(share: Option<f64>) -> String {
-    or_dash(share, percent)
+    or_dash(share, format_percent)
 }
 
 /// Formats a value, or returns a dash.
@@ -33,23 +33,23 @@ pub fn signed_percent(share: f64) -> String {
 }
 
 /// Groups thousands, e.g. `1,234,567`.
-pub fn count(value: u64) -> String {
+pub fn format_count(value: u64) -> String {
     GroupedNumber(value).to_string()
 }
 
 /// Formats a user's number of any size, e.g. `12.5`, `1,200`, `3.21e9`.
-pub fn quantity(value: f64) -> String {
+pub fn format_quantity(value: f64) -> String {
     match value.abs() {
         size if size != 0.0 && !(1e-3..1e6).contains(&size) => format!("{value:.2e}"),
-        _ if value == value.trunc() && value >= 0.0 => count(value as u64),
-        size if size >= 1000.0 && value > 0.0 => count(value.round() as u64),
+        _ if value == value.trunc() && value >= 0.0 => format_count(value as u64),
+        size if size >= 1000.0 && value > 0.0 => format_count(value.round() as u64),
         size if size >= 100.0 => format!("{value:.1}"),
         _ => format!("{value:.3}"),
     }
 }
 
 /// Formats a count and its noun, e.g. `1 rank`, `2 ranks`.
-pub fn plural(n: u64, word: &str) -> String {
+pub fn format_plural(n: u64, word: &str) -> String {
     CountedNoun(n, word).to_string()
 }
 
@@ -60,7 +60,7 @@ pub fn is_hostile(char: char) -> bool {
 }
 
 /// Escapes hostile characters in a name from a log.
-pub fn clean(name: &str) -> String {
+pub fn escape_name(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     for char in name.chars() {
         if is_hostile(char) { text.extend(char.escape_default()) } else { text.push(char) }
@@ -68,9 +68,9 @@ pub fn clean(name: &str) -> String {
     text
 }
 
-/// Formats a name for a spreadsheet: [`clean`], with an apostrophe before formulas.
-pub fn cell(name: &str) -> String {
-    let clean = clean(name);
+/// Formats a name for a spreadsheet: [`escape_name`], with an apostrophe before formulas.
+pub fn spreadsheet_cell(name: &str) -> String {
+    let clean = escape_name(name);
     match clean.starts_with(['=', '+', '-', '@']) {
         true => format!("'{clean}"),
         false => clean,
@@ -78,7 +78,7 @@ pub fn cell(name: &str) -> String {
 }
 
 /// Returns the width on a terminal.
-pub fn width(text: &str) -> usize {
+pub fn text_width(text: &str) -> usize {
     text.width()
 }
 
@@ -95,9 +95,11 @@ pub fn what_was_done(state: Option<&'static str>, is_delay: bool) -> &'static st
 pub fn short_path(path: &str) -> &str {
     const LONG: usize = 36;
     let least = if path.ends_with(OTHER) { 2 } else { 1 };
-    let mut rest = path.strip_prefix("main/").filter(|rest| depth(rest) >= least).unwrap_or(path);
-    while width(rest) > LONG && depth(rest) > least {
-        let Some((_, inner)) = separators(rest).next().and_then(|at| rest.split_at_checked(at + 1)) else { break };
+    let mut rest = path.strip_prefix("main/").filter(|rest| path_depth(rest) >= least).unwrap_or(path);
+    while text_width(rest) > LONG && path_depth(rest) > least {
+        let Some((_, inner)) = separator_positions(rest).next().and_then(|at| rest.split_at_checked(at + 1)) else {
+            break;
+        };
         rest = inner;
     }
     rest
@@ -108,20 +110,20 @@ pub fn mpi_name(mpi: &str) -> &str {
     mpi.lines().next().unwrap_or_default().split(',').next().unwrap_or_default().trim()
 }
 
-fn depth(path: &str) -> usize {
-    separators(path).count() + 1
+fn path_depth(path: &str) -> usize {
+    separator_positions(path).count() + 1
 }
 
 /// Returns the positions of the separators in a path. A slash in a name is written `\/`.
-pub fn separators(path: &str) -> impl Iterator<Item = usize> {
+pub fn separator_positions(path: &str) -> impl Iterator<Item = usize> {
     let slashes = path.match_indices('/').map(|(at, _)| at);
     slashes.filter(|&at| !path.get(..at).is_some_and(|before| before.ends_with('\\')))
 }
 
 /// Shortens `text` to at most `columns`. Names of code, e.g. `solve (cg.c:120) → halo (halo.c:7)`, keep files, lines and what distinguishes functions;
 /// other texts keep start and end.
-pub fn shorten(text: &str, columns: usize) -> String {
-    if width(text) <= columns {
+pub fn shorten_text(text: &str, columns: usize) -> String {
+    if text_width(text) <= columns {
         return text.to_owned();
     }
     // Names in tables may be indented.
@@ -129,7 +131,7 @@ pub fn shorten(text: &str, columns: usize) -> String {
     let indent = &text[..text.len() - name.len()];
     let room = columns.saturating_sub(indent.len());
     let plain = without_template_arguments(name);
-    let short = match width(&plain) <= room {
+    let short = match text_width(&plain) <= room {
         true => plain,
         false => short_code(&plain, room).unwrap_or_else(|| without_middle(&plain, room)),
     };
@@ -137,7 +139,7 @@ pub fn shorten(text: &str, columns: usize) -> String {
 }
 
 /// Wraps `text` at spaces into lines of at most `columns`, later lines indented. Numbers and units stay together.
-pub fn wrap(text: &str, columns: usize, indent: usize) -> String {
+pub fn wrap_text(text: &str, columns: usize, indent: usize) -> String {
     let mut lines = String::new();
     let mut used = 0;
     let mut words = text.split(' ').peekable();
@@ -148,8 +150,8 @@ pub fn wrap(text: &str, columns: usize, indent: usize) -> String {
             piece.push_str(unit);
         }
         // Words that are too long are shortened.
-        let piece = shorten(&piece, columns.saturating_sub(indent));
-        let needs = width(&piece);
+        let piece = shorten_text(&piece, columns.saturating_sub(indent));
+        let needs = text_width(&piece);
         if used > 0 && used + 1 + needs > columns {
             lines.push('\n');
             lines.extend(std::iter::repeat_n(' ', indent));
@@ -175,11 +177,11 @@ mod tests {
 
     #[test]
     fn counts_and_bytes_are_easy_to_read() {
-        assert_eq!(count(1234567), "1,234,567");
-        assert_eq!(count(999), "999");
-        assert_eq!(bytes(999), "999 B");
-        assert_eq!(bytes(1_320_000), "1.32 MB");
-        assert_eq!(bytes(u64::MAX), "18.4 EB");
+        assert_eq!(format_count(1234567), "1,234,567");
+        assert_eq!(format_count(999), "999");
+        assert_eq!(format_bytes(999), "999 B");
+        assert_eq!(format_bytes(1_320_000), "1.32 MB");
+        assert_eq!(format_bytes(u64::MAX), "18.4 EB");
     }
 
     #[test]
@@ -192,45 +194,45 @@ mod tests {
     #[test]
     fn nothing_has_no_sign() {
         assert_eq!(
-            (percent(-0.0), percent(-0.0001), percent(0.874)),
+            (format_percent(-0.0), format_percent(-0.0001), format_percent(0.874)),
             ("0.0 %".into(), "0.0 %".into(), "87.4 %".into())
         );
     }
 
     #[test]
     fn names_cannot_reach_the_terminal() {
-        assert_eq!(clean("a\x1b[31mb\n\u{9b}c\u{202e}d"), "a\\u{1b}[31mb\\n\\u{9b}c\\u{202e}d");
-        assert_eq!(clean("Größe/ßß"), "Größe/ßß");
+        assert_eq!(escape_name("a\x1b[31mb\n\u{9b}c\u{202e}d"), "a\\u{1b}[31mb\\n\\u{9b}c\\u{202e}d");
+        assert_eq!(escape_name("Größe/ßß"), "Größe/ßß");
     }
 
     #[test]
     fn a_long_name_keeps_its_ends() {
-        assert_eq!(shorten("abcdefghij", 10), "abcdefghij");
-        assert_eq!(shorten("abcdefghijk", 10), "abc…fghijk");
-        assert_eq!(shorten("日本語日本語日本語", 7), "日…本語");
+        assert_eq!(shorten_text("abcdefghij", 10), "abcdefghij");
+        assert_eq!(shorten_text("abcdefghijk", 10), "abc…fghijk");
+        assert_eq!(shorten_text("日本語日本語日本語", 7), "日…本語");
     }
 
     #[test]
     fn a_long_name_of_code_keeps_files_and_lines() {
-        assert_eq!(shorten("exchange_with_all_neighbours (halo.c:120)", 24), "exc…ghbours (halo.c:120)");
+        assert_eq!(shorten_text("exchange_with_all_neighbours (halo.c:120)", 24), "exc…ghbours (halo.c:120)");
         assert_eq!(
-            shorten("exchange_with_all_neighbours (halo.c:120) → sum (sum.c:7)", 40),
+            shorten_text("exchange_with_all_neighbours (halo.c:120) → sum (sum.c:7)", 40),
             "exc…ghbours (halo.c:120) → sum (sum.c:7)"
         );
-        assert_eq!(shorten("exchange_with_all_neighbours (halo.c:120 → 130)", 30).chars().count(), 30);
+        assert_eq!(shorten_text("exchange_with_all_neighbours (halo.c:120 → 130)", 30).chars().count(), 30);
         // A call site after the calls by which the program gets there: each keeps its place.
         let path = "CalcQForElements (lulesh.cc:1981) via CommSend (lulesh-comm.cc:843)";
-        assert_eq!(shorten(path, 60), "Ca…ements (lulesh.cc:1981) via CommSend (lulesh-comm.cc:843)");
+        assert_eq!(shorten_text(path, 60), "Ca…ements (lulesh.cc:1981) via CommSend (lulesh-comm.cc:843)");
         let path = "a_long_driver (driver.c:54) via split_all_blocks, comm_refine (comm_refine.c:84)";
-        assert_eq!(shorten(path, 70), "a_l…driver (driver.c:54) via spl…blocks, com…refine (comm_refine.c:84)");
+        assert_eq!(shorten_text(path, 70), "a_l…driver (driver.c:54) via spl…blocks, com…refine (comm_refine.c:84)");
         // Programs without lines: code between two functions does not read like one.
-        assert_eq!(shorten("pressure::norm → exchange_with_all_neighbours", 30), "pressure::norm → exch…ighbours");
+        assert_eq!(shorten_text("pressure::norm → exchange_with_all_neighbours", 30), "pressure::norm → exch…ighbours");
     }
 
     #[test]
     fn long_lines_break_at_spaces() {
-        assert_eq!(wrap("aa bb cc dd", 8, 2), "aa bb cc\n  dd");
-        assert_eq!(wrap("lost (0.5 %); so", 10, 0), "lost\n(0.5 %);\nso");
+        assert_eq!(wrap_text("aa bb cc dd", 8, 2), "aa bb cc\n  dd");
+        assert_eq!(wrap_text("lost (0.5 %); so", 10, 0), "lost\n(0.5 %);\nso");
     }
 
     #[test]

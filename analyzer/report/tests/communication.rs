@@ -105,7 +105,7 @@ fn windows_of_time_have_all_of_it() {
 fn each_list_is_a_table_that_users_can_ask_for() {
     let report = ring();
     let options = lbprof_report::text::TextOptions { full: true, ..lbprof_test_runs::text_options(100) };
-    let text = anstream::adapter::strip_str(&lbprof_report::text::render(&report, &options)).to_string();
+    let text = anstream::adapter::strip_str(&lbprof_report::text::render_text(&report, &options)).to_string();
     assert!(text.contains("75.0 % within hosts × 66.7 % between"), "{text}");
     for (name, lines) in [("communication.pairs", 4), ("communication.hosts", 4), ("blocks", 10), ("windows", 50)] {
         let table =

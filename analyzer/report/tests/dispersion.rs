@@ -3,14 +3,14 @@
 use lbprof_analysis::model::Model;
 use lbprof_collector::{Activity, Operation};
 use lbprof_report::bounds::ListBounds;
-use lbprof_report::words::width;
+use lbprof_report::words::text_width;
 use lbprof_report::{Report, json, text};
 use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_test_runs::{found_model, model, plain, report, report_on};
 use serde_json::Value;
 
 fn document(report: &Report) -> Value {
-    json::document(report, &ListBounds::SMALL)
+    json::report_document(report, &ListBounds::SMALL)
 }
 
 fn sections(text: &str, titles: &[&str]) -> String {
@@ -45,7 +45,7 @@ fn the_region_and_the_rank_that_differ_are_named() {
     let report = report(one_slow_region(6));
     insta::assert_snapshot!("one_slow_region_100", table(&report, "dispersion.patterns", 100));
     let narrow = table(&report, "regions", 60);
-    assert!(narrow.lines().all(|line| width(line) <= 60), "{narrow}");
+    assert!(narrow.lines().all(|line| text_width(line) <= 60), "{narrow}");
     insta::assert_snapshot!("one_slow_region_60", narrow);
 }
 
@@ -230,7 +230,7 @@ fn hostile_models_have_a_report() {
     {
         let report = report_on(&model);
         let options = text::TextOptions { top: 1, full: true, ..lbprof_test_runs::text_options(60) };
-        assert!(text::render(&report, &options).contains("Data:"));
+        assert!(text::render_text(&report, &options).contains("Data:"));
         assert!(document(&report)["dispersion"].is_object());
         assert!(report.dispersion.views.activities[Activity::Recorder as usize].is_none());
     }

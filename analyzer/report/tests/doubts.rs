@@ -117,7 +117,7 @@ fn a_finding_that_is_laid_to_a_rank_without_a_core_says_so() {
         assert_eq!(report.doubts, ReportDoubts::default());
         assert_eq!(report.findings[0].ranks, [0]);
         let words = "0.20 s of its 1.00 s for a core";
-        let document = json::document(&report, &ListBounds::SMALL);
+        let document = json::report_document(&report, &ListBounds::SMALL);
         let text = document["verdict"]["text"].as_str().unwrap();
         assert_eq!(text.contains(words), lacked_core, "{text}");
         assert_eq!(text.contains("for a core"), lacked_core, "{text}");
@@ -137,7 +137,7 @@ fn ranks_that_sleep_are_said_to() {
     assert!(words.starts_with(first), "{words}");
     let note = "Note: ranks 0, 2 slept or waited for I/O in most of what counts as computation (at least 0.89 s of rank 0's 0.99 s used no CPU); others less, as far as is known.";
     assert!(words.ends_with(note), "{words}");
-    assert_eq!(json::document(&report, &ListBounds::SMALL)["findings"][0]["kind"], "asleep");
+    assert_eq!(json::report_document(&report, &ListBounds::SMALL)["findings"][0]["kind"], "asleep");
 }
 
 #[test]

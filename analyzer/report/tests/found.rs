@@ -1,7 +1,7 @@
 //! Runs without markers, made by hand: what is found in their calls against what is known of them, and against the same run with
 //! markers.
 
-use lbprof_analysis::metrics::load_balance::{phase_profile_ideal, phase_profile_ideal_of, times};
+use lbprof_analysis::metrics::load_balance::{phase_profile_ideal, phase_profile_ideal_of, region_efficiency_times};
 use lbprof_analysis::model::Model;
 use lbprof_analysis::model::loops::NoLoopReason;
 use lbprof_analysis::structure::StructureOptions;
@@ -48,7 +48,7 @@ fn a_found_loop_gives_the_figures_of_the_marked_one() {
     for work in [|rank: u32, _| f64::from(1 + rank), |rank: u32, step: u32| if rank == step % 4 { 4.0 } else { 1.0 }] {
         let (marked, found) = (model(steps(true, work, 4.0)), found_model(steps(false, work, 4.0)));
         assert_eq!(iterations(&found), [Some(20); 4]);
-        let (of_all, marked_all) = (times(&found, 0), times(&marked, 0));
+        let (of_all, marked_all) = (region_efficiency_times(&found, 0), region_efficiency_times(&marked, 0));
         assert_near(of_all.max_computation_s, marked_all.max_computation_s);
         assert_near(of_all.avg_computation_s, marked_all.avg_computation_s);
         assert_near(of_all.t_ideal_s.unwrap(), marked_all.t_ideal_s.unwrap());
@@ -176,7 +176,7 @@ fn a_slow_rank_that_rotates_is_seen_by_the_micro_load_balance_of_found_iteration
     // Each rank is the slow one, with 4 ms, in 5 of 20 steps, and computes 1 ms in the others: 35 ms in all, and 3 ms before them.
     // T_ideal: 20 times 4 ms, and 3 ms.
     let model = found_model(steps(false, |rank, step| if rank == step % 4 { 4.0 } else { 1.0 }, 4.0));
-    let times = times(&model, 0);
+    let times = region_efficiency_times(&model, 0);
     assert_near(times.load_balance().unwrap(), 1.0);
     assert_near(times.micro_load_balance().unwrap(), 38.0 / 83.0);
 }
@@ -290,7 +290,7 @@ fn ranks_with_other_calls_in_an_iteration_meet_at_its_end() {
         let (marked, found) = (model(branches(true, end)), found_model(branches(false, end)));
         assert_eq!(iterations(&found), [Some(12); 4]);
         assert_eq!(main_loops(&found), [("loop", &[0, 2][..]), ("loop", &[1, 3])]);
-        let (of_all, marked_all) = (times(&found, 0), times(&marked, 0));
+        let (of_all, marked_all) = (region_efficiency_times(&found, 0), region_efficiency_times(&marked, 0));
         // The slowest ranks take 12 times 6 ms, and all 1 ms before.
         assert_near(marked_all.t_ideal_s.unwrap(), 0.073);
         assert_near(of_all.t_ideal_s.unwrap(), 0.073);

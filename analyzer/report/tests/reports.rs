@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use lbprof_analysis::analyse::{AnalysisOptions, analyse};
+use lbprof_analysis::analyse::{AnalysisOptions, analyse_run};
 use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::Selection;
 use lbprof_collector::definition::{LifetimePoint, RegionKind};
@@ -10,7 +10,7 @@ use lbprof_collector::format::{RecordingMode, log_name};
 use lbprof_collector::parallel::{MemberSums, MutexSums, ParallelSums, TeamTime};
 use lbprof_collector::{CoreState, Definition, Operation, ProblemKind};
 use lbprof_report::bounds::ListBounds;
-use lbprof_report::json::document;
+use lbprof_report::json::report_document;
 use lbprof_report::text;
 use lbprof_simulator::scenario::{self, RankScript, Scenario};
 use lbprof_test_runs::md::{Program, run_on};
@@ -60,7 +60,7 @@ fn the_first_screen_is_the_answer() {
 fn tables_that_need_knowledge_of_their_methods_are_not_for_all() {
     let report = report(one_slow_rank());
     let options = text::TextOptions { all_tables: false, ..lbprof_test_runs::text_options(100) };
-    let tables = anstream::adapter::strip_str(&text::render(&report, &options)).to_string();
+    let tables = anstream::adapter::strip_str(&text::render_text(&report, &options)).to_string();
     for title in ["Critical path", "Where ranks wait", "Activities", "Call sites"] {
         assert!(!tables.contains(title) && plain(&report, 100).contains(title), "{title}");
     }
@@ -170,16 +170,16 @@ fn a_run_after_its_limit_is_part_events_part_profile() {
     });
     let report = report(scenario);
     insta::assert_snapshot!(plain(&report, 100));
-    assert_eq!(document(&report, &ListBounds::SMALL)["prediction_notes"][0]["kind"], "calls are sums");
+    assert_eq!(report_document(&report, &ListBounds::SMALL)["prediction_notes"][0]["kind"], "calls are sums");
 }
 
 #[test]
 fn a_report_of_a_region_predicts_the_whole_run() {
     let run = written(steps_that_change());
-    let whole = document(&report_on(&model_in(run.path())), &ListBounds::SMALL);
+    let whole = report_document(&report_on(&model_in(run.path())), &ListBounds::SMALL);
     let region = whole["regions"][1]["path"].as_str().unwrap().to_owned();
     let selection = Selection { region: Some(region.clone()), ..Selection::default() };
-    let document = document(&report_on(&part_in(run.path(), &selection)), &ListBounds::SMALL);
+    let document = report_document(&report_on(&part_in(run.path(), &selection)), &ListBounds::SMALL);
     let predicted = |document: &serde_json::Value, scenario: &str| {
         let rows = document["predictions"].as_array().unwrap().iter();
         rows.filter(|row| row["scenario"] == scenario && (row["region"].is_null() || row["region"] == *region))
@@ -246,7 +246,7 @@ fn no_line_is_longer_than_asked() {
     let report = report(scenario);
     for columns in [80, 100] {
         for line in plain(&report, columns).lines() {
-            assert!(lbprof_report::words::width(line) <= columns, "{columns}: {line}");
+            assert!(lbprof_report::words::text_width(line) <= columns, "{columns}: {line}");
         }
     }
 }
@@ -353,9 +353,14 @@ fn every_key_of_the_json_is_in_the_schema_and_every_key_of_the_schema_exists() {
     let dir = written(one_slow_rank());
     let run = RecordedRun::open(Some(dir.path())).unwrap().first_look();
     let first_look = report_on(
-        &analyse(&run, &Selection::default(), &AnalysisOptions { asked: None, statistics: false, ..marked() }, |_| ())
-            .unwrap()
-            .model,
+        &analyse_run(
+            &run,
+            &Selection::default(),
+            &AnalysisOptions { asked: None, statistics: false, ..marked() },
+            |_| (),
+        )
+        .unwrap()
+        .model,
     );
     let (path, build_id) = (program.path.to_str().unwrap(), &program.build_id);
     let teams = ranks_with_teams(|script| script.program(path, build_id).sampled(1000).compute_at(force, 20.0));
@@ -392,7 +397,7 @@ fn every_key_of_the_json_is_in_the_schema_and_every_key_of_the_schema_exists() {
     for report in of_marked.into_iter().chain(others) {
         keys(&serde_json::from_str(&json(&report)).unwrap(), String::new(), &mut produced);
         // With what else there is of more ranks.
-        keys(&document(&report, &ListBounds { entries: 1, ..ListBounds::SMALL }), String::new(), &mut produced);
+        keys(&report_document(&report, &ListBounds { entries: 1, ..ListBounds::SMALL }), String::new(), &mut produced);
     }
     // Names of figures, which differ by kind of finding.
     produced.retain(|key| !key.contains(".evidence."));

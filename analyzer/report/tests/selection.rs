@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use lbprof_analysis::analyse::{AnalysisOptions, analyse};
+use lbprof_analysis::analyse::{AnalysisOptions, analyse_run};
 use lbprof_analysis::model::Model;
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::read::open::RecordedRun;
@@ -419,7 +419,7 @@ fn unmarked() -> Scenario {
 fn found_part_in(dir: &Path, selection: &Selection) -> Model {
     let run = RecordedRun::open(Some(dir)).expect("the run opens");
     let options = AnalysisOptions { symbols: false, ..AnalysisOptions::default() };
-    let model = analyse(&run, selection, &options, |_| ()).expect("the run has the part").model;
+    let model = analyse_run(&run, selection, &options, |_| ()).expect("the run has the part").model;
     check_invariants(&model);
     model
 }
@@ -439,7 +439,7 @@ fn windows_add_up_where_loops_and_regions_were_found() {
 /// The paths of the report's regions with their invocations, by the table in wide lines; those that are not in the table are not here.
 fn shown_invocations(report: &Report) -> BTreeMap<String, Option<u64>> {
     let options = text::TextOptions { full: true, ..lbprof_test_runs::text_options(160) };
-    let text = anstream::adapter::strip_str(&text::render(report, &options)).to_string();
+    let text = anstream::adapter::strip_str(&text::render_text(report, &options)).to_string();
     let lines =
         text.lines().skip_while(|line| !line.starts_with("Regions")).skip(3).take_while(|line| !line.is_empty());
     let last = lines.map(|line| line.split_whitespace().last().expect("a cell").parse().ok()).collect::<Vec<_>>();

@@ -62,7 +62,7 @@ fn named_at(scenario: Scenario, command: &str, seen_at_s: Option<f64>) -> Report
     let mut model = model_in(dir.path());
     model.facts.mpi = "Open MPI v4.1.4".to_owned();
     model.facts.seen_at_s = seen_at_s;
-    let mut resolved = symbols::unnamed(&model.sites);
+    let mut resolved = symbols::sites_without_names(&model.sites);
     for place in &mut resolved.places {
         // The simulator puts call site n at offset 16 n.
         let site = usize::try_from(place.offset / 16).ok().and_then(|n| SITES.get(n.checked_sub(1)?));
@@ -543,7 +543,7 @@ fn sleeping_coordinator() -> Report {
     let mut model = model_in(dir.path());
     let places = vec![((0, Activity::Computation, CoreState::Asleep), 0.9)];
     model.ranks[0].samples.off_core = Some(OffCoreSums { places, known_s: 1.0 });
-    Report::new(&model, &symbols::unnamed(&model.sites))
+    Report::new(&model, &symbols::sites_without_names(&model.sites))
 }
 
 #[test]
@@ -945,7 +945,7 @@ fn check(example: &Example) {
     assert!(summary.len() <= json::MAX_BYTES, "{} bytes", summary.len());
     let summary: serde_json::Value = serde_json::from_slice(&summary).expect("JSON");
     assert_eq!(summary["answer"]["sentence"], answer.sentence);
-    let lines = text::markdown(&report).lines().count();
+    let lines = text::render_markdown(&report).lines().count();
     assert!(lines <= 35, "{}: {lines} lines of Markdown", example.name);
     for odd in ["0 (0.0 %)", "As it is", "ideal network", "save nothing", "(−-", "lost: …"] {
         assert!(!screen.contains(odd), "{odd}: {screen}");
@@ -967,7 +967,8 @@ fn the_document_has_the_screens_of_all_situations() {
     }
     let whole = first_screen(&named(one_slow(|_| 2), "solver box.in"), COLUMNS);
     updated = with_screen(&updated, "whole", &in_block(&whole));
-    updated = with_screen(&updated, "markdown", &in_block(&text::markdown(&named(one_slow(|_| 2), "solver box.in"))));
+    updated =
+        with_screen(&updated, "markdown", &in_block(&text::render_markdown(&named(one_slow(|_| 2), "solver box.in"))));
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(path, &updated).expect("the document is written");
     } else {

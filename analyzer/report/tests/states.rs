@@ -38,7 +38,7 @@ fn a_recorded_state_is_computation_of_which_more_is_known() {
 #[test]
 fn others_wait_for_a_rank_in_a_recorded_state() {
     let model = stopped_rank(true);
-    let symbols = lbprof_analysis::structure::symbols::unnamed(&model.sites);
+    let symbols = lbprof_analysis::structure::symbols::sites_without_names(&model.sites);
     let report = Report::new(&model, &symbols);
     let causes = &report.blocking.as_ref().unwrap().causes;
     let stopped = causes.iter().find(|row| row.state == Some("stopped")).expect("a cause");

@@ -1,6 +1,8 @@
 //! Small runs whose figures can be worked out by hand.
 
-use lbprof_analysis::metrics::load_balance::{phase_profile_ideal, phase_profile_ideal_of, times, times_of};
+use lbprof_analysis::metrics::load_balance::{
+    phase_profile_ideal, phase_profile_ideal_of, region_efficiency_times, times_of,
+};
 use lbprof_analysis::model::Model;
 use lbprof_collector::definition::{ClockPair, Definition, Region, RegionKind};
 use lbprof_collector::format::{BatchHead, ClockSource, log_name, rings_name};
@@ -25,7 +27,7 @@ fn a_slow_rank_gives_the_load_balance() {
         let work = if rank == 3 { 40.0 } else { 10.0 };
         script.repeat(5, move |_, script| script.compute(work).barrier(40.0 - work))
     }));
-    let times = times(&model, 0);
+    let times = region_efficiency_times(&model, 0);
     assert_near(times.elapsed_s, 0.2);
     assert_near(times.load_balance().unwrap(), (40.0 + 3.0 * 10.0) / 4.0 / 40.0);
     assert_near(times.communication().unwrap(), 1.0);
@@ -43,11 +45,11 @@ fn a_slow_rank_that_rotates_is_seen_by_the_micro_load_balance_alone() {
             script.iteration("step", move |script| script.compute(work).barrier(30.0 - work))
         })
     }));
-    let whole = times(&model, 0);
+    let whole = region_efficiency_times(&model, 0);
     assert_near(whole.load_balance().unwrap(), 1.0);
     assert_near(whole.micro_load_balance().unwrap(), 40.0 / 60.0);
     assert_near(whole.transfer().unwrap(), 1.0);
-    let step = times(&model, region(&model, "main/step"));
+    let step = region_efficiency_times(&model, region(&model, "main/step"));
     assert_near(step.t_ideal_s.unwrap(), 0.06);
 }
 
@@ -83,10 +85,10 @@ fn nested_iterations_count_in_the_outermost() {
             })
         })
     }));
-    assert_near(times(&model, 0).t_ideal_s.unwrap(), 0.008);
-    assert_near(times(&model, region(&model, "main/step")).t_ideal_s.unwrap(), 0.008);
-    assert_near(times(&model, region(&model, "main/step/sub")).t_ideal_s.unwrap(), 0.012);
-    assert_near(times(&model, region(&model, "main/step/sub/x")).t_ideal_s.unwrap(), 0.012);
+    assert_near(region_efficiency_times(&model, 0).t_ideal_s.unwrap(), 0.008);
+    assert_near(region_efficiency_times(&model, region(&model, "main/step")).t_ideal_s.unwrap(), 0.008);
+    assert_near(region_efficiency_times(&model, region(&model, "main/step/sub")).t_ideal_s.unwrap(), 0.012);
+    assert_near(region_efficiency_times(&model, region(&model, "main/step/sub/x")).t_ideal_s.unwrap(), 0.012);
     let series = model.ranks[1].series(region(&model, "main/step")).unwrap();
     assert_eq!(series.numbers, [0, 1]);
     assert_near(series.seconds[Activity::Computation as usize][1], 0.004);
@@ -120,7 +122,7 @@ fn efficiencies_of_some_ranks_are_as_if_there_were_no_others() {
     // Inside of an iterated region only all ranks together are known by iteration.
     let work = region(&model, "main/step/work");
     assert_eq!(times_of(&model, &[0, 1], work).t_ideal_s, None);
-    assert_eq!(times_of(&model, &[0, 1, 2, 3], work), times(&model, work));
+    assert_eq!(times_of(&model, &[0, 1, 2, 3], work), region_efficiency_times(&model, work));
 }
 
 #[test]
@@ -148,7 +150,7 @@ fn a_rank_that_comes_late_and_one_that_leaves_early_are_idle() {
     for (found, expected) in idle.iter().zip([0.0, 0.03, 0.06]) {
         assert_near(*found, expected);
     }
-    assert_near(times(&model, 0).parallel().unwrap(), 0.7);
+    assert_near(region_efficiency_times(&model, 0).parallel().unwrap(), 0.7);
 }
 
 #[test]
@@ -295,7 +297,7 @@ fn ranks_that_iterate_in_different_code_have_no_ideal_time() {
         let name = if rank == 0 { "ocean" } else { "ice" };
         script.repeat(10, move |_, script| script.iteration(name, |script| script.compute(1.0).barrier(0.1)))
     }));
-    let times = times(&model, 0);
+    let times = region_efficiency_times(&model, 0);
     assert_eq!((times.t_ideal_s, times.micro_load_balance()), (None, None));
 }
 
@@ -309,7 +311,7 @@ fn of_the_ranks_of_one_code_there_is_an_ideal_time() {
             script.iteration(name, |script| script.compute(work).barrier(3.0 - work))
         })
     }));
-    assert_eq!(times(&model, 0).t_ideal_s, None);
+    assert_eq!(region_efficiency_times(&model, 0).t_ideal_s, None);
     let ocean = times_of(&model, &[0, 1], 0);
     assert_near(ocean.load_balance().unwrap(), 1.0);
     assert_near(ocean.micro_load_balance().unwrap(), 20.0 / 30.0);
@@ -400,7 +402,7 @@ fn a_rank_of_which_nothing_can_be_read_is_no_rank_that_never_computes() {
     std::fs::write(&log, bytes).unwrap();
     let model = model_in(folder.path());
     assert_eq!(model.ranks.iter().map(|rank| rank.rank).collect::<Vec<_>>(), [0]);
-    assert_near(times(&model, 0).load_balance().unwrap(), 1.0);
+    assert_near(region_efficiency_times(&model, 0).load_balance().unwrap(), 1.0);
     assert!(!report_on(&model).data.complete);
 }
 

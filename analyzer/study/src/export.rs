@@ -19,14 +19,14 @@ pub struct StudyExportTable {
 }
 
 /// Reads all tables of a study in one transaction.
-pub fn tables(study: &StudyFile) -> Result<Vec<StudyExportTable>, StoreError> {
+pub fn read_tables(study: &StudyFile) -> Result<Vec<StudyExportTable>, StoreError> {
     study.read(|connection| {
         let mut tables = Vec::new();
         for table in TABLES {
             let mut select = connection.prepare(&table.select(""))?;
             let columns: Vec<String> = table.columns().into_iter().map(str::to_owned).collect();
             let n = columns.len();
-            let rows = select.query_map([], |row| (0..n).map(|at| Ok(value(row.get_ref(at)?))).collect())?;
+            let rows = select.query_map([], |row| (0..n).map(|at| Ok(cell_value(row.get_ref(at)?))).collect())?;
             let rows = rows.collect::<rusqlite::Result<_>>()?;
             tables.push(StudyExportTable { name: table.name, columns, rows });
         }
@@ -53,7 +53,7 @@ pub fn write_csv(table: &StudyExportTable, out: &mut dyn io::Write) -> io::Resul
     for row in &table.rows {
         writer.write_record(row.iter().map(|cell| match cell {
             Value::Null => String::new(),
-            Value::String(text) => lbprof_report::words::cell(text),
+            Value::String(text) => lbprof_report::words::spreadsheet_cell(text),
             other => other.to_string(),
         }))?;
     }
@@ -61,7 +61,7 @@ pub fn write_csv(table: &StudyExportTable, out: &mut dyn io::Write) -> io::Resul
 }
 
 /// A cell; what is no number in JSON is null.
-fn value(cell: ValueRef) -> Value {
+fn cell_value(cell: ValueRef) -> Value {
     match SqlValue::try_from(cell) {
         Ok(SqlValue::Integer(number)) => number.into(),
         Ok(SqlValue::Real(number)) => number.into(),

@@ -20,8 +20,8 @@ const METRICS: [(&str, Figure); 7] = [
     ("time", |run, path| Some(run.region(path)?.times.elapsed_s)),
     ("computation", |run, path| Some(run.region(path)?.times.avg_computation_s)),
     ("computation of the slowest rank", |run, path| Some(run.region(path)?.times.max_computation_s)),
-    ("mpi", mpi),
-    ("waiting", waiting),
+    ("mpi", mean_mpi_s),
+    ("waiting", mean_waiting_s),
     ("operations", |run, path| Some(run.region(path)?.operations)),
     ("quanta", |run, path| Some(run.region(path)?.quanta)),
 ];
@@ -50,7 +50,7 @@ impl ExtrapMeasurements {
     ///
     /// Errors: Extra-P can make nothing of them.
     pub fn from_runs(runs: &[&RunMetrics]) -> Result<ExtrapMeasurements, NoMeasurements> {
-        let params = params(runs);
+        let params = varying_params(runs);
         if params.is_empty() {
             return Err(NoMeasurements);
         }
@@ -65,7 +65,7 @@ impl ExtrapMeasurements {
                 let values = values.filter(|values| values.iter().any(|&value| value > 0.0));
                 for (run, value) in runs.iter().zip(values.into_iter().flatten()) {
                     let params: BTreeMap<&str, f64> =
-                        params.iter().map(|name| (name.as_str(), param(run, name).unwrap_or(0.0))).collect();
+                        params.iter().map(|name| (name.as_str(), param_value(run, name).unwrap_or(0.0))).collect();
                     let callpath = call_path(path);
                     let line = json!({"params": params, "callpath": callpath, "metric": metric, "value": value});
                     lines.push(line.to_string());
@@ -87,17 +87,17 @@ const RANKS: &str = "p";
 
 /// The variables in which runs differ: their ranks, and parameters that all of them have. A parameter with the name of the number of
 /// ranks is left out.
-fn params(runs: &[&RunMetrics]) -> Vec<String> {
+fn varying_params(runs: &[&RunMetrics]) -> Vec<String> {
     let names = runs.iter().flat_map(|run| run.params.keys()).map(String::as_str).filter(|&name| name != RANKS);
     let mut names: BTreeSet<&str> = names.chain([RANKS]).collect();
     names.retain(|name| {
-        let values: Option<Vec<f64>> = runs.iter().map(|run| param(run, name)).collect();
+        let values: Option<Vec<f64>> = runs.iter().map(|run| param_value(run, name)).collect();
         values.is_some_and(|values| values.iter().any(|value| Some(value) != values.first()))
     });
     names.into_iter().map(str::to_owned).collect()
 }
 
-fn param(run: &RunMetrics, name: &str) -> Option<f64> {
+fn param_value(run: &RunMetrics, name: &str) -> Option<f64> {
     if name == RANKS { Some(run.n_ranks.into()) } else { run.params.get(name).copied() }
 }
 
@@ -112,7 +112,7 @@ fn with_inner(run: &RunMetrics, path: &str, figure: impl Fn(&super::run::RegionF
     own.map(figure).sum()
 }
 
-fn mpi(run: &RunMetrics, path: &str) -> Option<f64> {
+fn mean_mpi_s(run: &RunMetrics, path: &str) -> Option<f64> {
     let sum = with_inner(run, path, |region| {
         let activities = region.activities.keys().copied();
         let of_mpi = activities.filter(|activity| activity.is_mpi());
@@ -121,7 +121,7 @@ fn mpi(run: &RunMetrics, path: &str) -> Option<f64> {
     Some(sum? / run.ranks.len().max(1) as f64)
 }
 
-fn waiting(run: &RunMetrics, path: &str) -> Option<f64> {
+fn mean_waiting_s(run: &RunMetrics, path: &str) -> Option<f64> {
     Some(with_inner(run, path, |region| region.blocked_s)? / run.ranks.len().max(1) as f64)
 }
 

@@ -7,7 +7,7 @@ use lbprof_collector::Activity;
 use super::run::{
     CauseFigures, CoreFigures, CountedFigures, FunctionFigures, FunctionSums, RankFigures, RegionFigures, RunMetrics,
 };
-use lbprof_analysis::metrics::functions::computing;
+use lbprof_analysis::metrics::functions::computing_times;
 use lbprof_analysis::model::samples::HardwareCounters;
 use lbprof_analysis::model::{Model, RankModel};
 use lbprof_report::blocking::{BlockingTable, CauseRow};
@@ -48,7 +48,7 @@ impl RunMetrics {
             ranks: model.ranks.iter().map(|rank| rank_figures(report, rank)).collect(),
             regions: report.regions.iter().map(|row| region_figures(row, model, blocked_s.as_ref())).collect(),
             causes: report.blocking.as_ref().map(|table| table.causes.iter().map(cause_figures).collect()),
-            counted: counted(model),
+            counted: counted_figures(model),
             cores,
             functions: report.functions.as_ref().filter(|table| table.samples > 0).map(function_figures),
             answer: AnswerText::new(report).sentence,
@@ -107,9 +107,9 @@ fn core_figures(table: &ThreadTable) -> CoreFigures {
 }
 
 /// Sums up the processor counters of computation over the ranks that have them.
-fn counted(model: &Model) -> Option<CountedFigures> {
+fn counted_figures(model: &Model) -> Option<CountedFigures> {
     let mut sum = HardwareCounters::default();
-    let computing = model.ranks.iter().flat_map(|rank| computing(rank, None));
+    let computing = model.ranks.iter().flat_map(|rank| computing_times(rank, None));
     for (_, time) in computing {
         sum.add(&time.counted);
     }

@@ -49,7 +49,7 @@ impl KeyValue {
 }
 
 /// An order of lists of values; a value that is missing comes first.
-pub fn compare(a: &[Option<KeyValue>], b: &[Option<KeyValue>]) -> Ordering {
+pub fn compare_values(a: &[Option<KeyValue>], b: &[Option<KeyValue>]) -> Ordering {
     let orders = a.iter().zip(b).map(|pair| match pair {
         (Some(a), Some(b)) => a.compare(b),
         (a, b) => a.is_some().cmp(&b.is_some()),
@@ -91,7 +91,7 @@ impl RunCondition {
 
 const MAX_LISTED: usize = 40;
 
-fn some(names: &[String]) -> String {
+fn list_some_names(names: &[String]) -> String {
     let shown = names.iter().take(MAX_LISTED).map(String::as_str).collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(MAX_LISTED) {
         0 => shown,
@@ -106,13 +106,13 @@ pub enum NotInStudy {
     #[error("there are no runs in the study: 'lb-report study add STUDY DIR' adds one")]
     NoRuns,
     /// No run has the parameter. The list has all keys.
-    #[error("no run has a parameter {}; there are: {}", .0, some(.1))]
+    #[error("no run has a parameter {}; there are: {}", .0, list_some_names(.1))]
     NoParam(String, Vec<String>),
     /// No run is left.
     #[error("no run has {0}")]
     NoneLeft(String),
     /// No run has the region. The list has some that exist.
-    #[error("no run has a region {}; there are: {}", .0, some(.1))]
+    #[error("no run has a region {}; there are: {}", .0, list_some_names(.1))]
     NoRegion(String, Vec<String>),
     /// There is no such run.
     #[error("there is no run {0} in the study")]
@@ -120,18 +120,18 @@ pub enum NotInStudy {
 }
 
 /// Keys of the runs: those that every run has, then all parameters, each once.
-pub fn keys<'a>(runs: impl IntoIterator<Item = &'a StoredRun>) -> Vec<String> {
+pub fn known_keys<'a>(runs: impl IntoIterator<Item = &'a StoredRun>) -> Vec<String> {
     let params: BTreeSet<&String> = runs.into_iter().flat_map(|run| run.run.params.keys()).collect();
     let params = params.into_iter().map(String::as_str).filter(|name| !BUILT_IN.contains(name));
     BUILT_IN.into_iter().chain(params).map(str::to_owned).collect()
 }
 
 /// The runs that meet all conditions, or why there are none.
-pub fn selected(runs: &[StoredRun], conditions: &[RunCondition]) -> Result<Vec<StoredRun>, NotInStudy> {
+pub fn select_runs(runs: &[StoredRun], conditions: &[RunCondition]) -> Result<Vec<StoredRun>, NotInStudy> {
     if runs.is_empty() {
         return Err(NotInStudy::NoRuns);
     }
-    let known = keys(runs);
+    let known = known_keys(runs);
     if let Some(unknown) = conditions.iter().find(|condition| !known.contains(&condition.key)) {
         return Err(NotInStudy::NoParam(unknown.key.clone(), known));
     }
@@ -151,7 +151,7 @@ pub fn selected(runs: &[StoredRun], conditions: &[RunCondition]) -> Result<Vec<S
 const ID_DIGITS: usize = 16;
 
 /// The number that is meant by `text`: the number itself, or an id of 16 hexadecimal digits.
-pub fn number(runs: &[StoredRun], text: &str) -> Option<u32> {
+pub fn find_run_number(runs: &[StoredRun], text: &str) -> Option<u32> {
     let id = (text.len() == ID_DIGITS).then(|| u64::from_str_radix(text, 16).ok()).flatten();
     let meant = runs.iter().find(|run| match id {
         Some(id) => run.run.id == id,
@@ -161,10 +161,10 @@ pub fn number(runs: &[StoredRun], text: &str) -> Option<u32> {
 }
 
 /// The numbers of runs in a study, by numbers or ids.
-pub fn numbers(study: &StudyFile, texts: &[String]) -> Result<Vec<u32>, StoreError> {
+pub fn run_numbers(study: &StudyFile, texts: &[String]) -> Result<Vec<u32>, StoreError> {
     let runs = study.heads()?;
-    let numbers = texts
-        .iter()
-        .map(|text| number(&runs, text).ok_or_else(|| StoreError::NoRun(study.path().to_owned(), text.clone())));
+    let numbers = texts.iter().map(|text| {
+        find_run_number(&runs, text).ok_or_else(|| StoreError::NoRun(study.path().to_owned(), text.clone()))
+    });
     Ok(numbers.collect::<Result<BTreeSet<u32>, _>>()?.into_iter().collect())
 }

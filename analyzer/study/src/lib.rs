@@ -18,6 +18,6 @@ pub mod store;
 pub mod table;
 pub mod text;
 
-pub use key::{NotInStudy, RunCondition, numbers};
+pub use key::{NotInStudy, RunCondition, run_numbers};
 pub use run::RunMetrics;
 pub use store::{StoreError, StoredRun, StudyFile};

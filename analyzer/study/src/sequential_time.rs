@@ -1,7 +1,7 @@
 //! T_seq, the time on one rank, of which overheads, efficiency and speedup are shares (docs/metrics.md §3): the same in tables and models.
 
 use super::RunMetrics;
-use lbprof_analysis::metrics::median::median;
+use lbprof_analysis::metrics::median::median_of;
 
 /// True if `other` is a complete run on one rank of the same program with the same parameters.
 pub fn is_on_one_rank(other: &RunMetrics, run: &RunMetrics) -> bool {
@@ -13,5 +13,5 @@ pub fn is_on_one_rank(other: &RunMetrics, run: &RunMetrics) -> bool {
 pub fn t_seq_s<'a>(run: &RunMetrics, all: impl IntoIterator<Item = &'a RunMetrics>) -> Option<f64> {
     let alone = all.into_iter().filter(|other| is_on_one_rank(other, run));
     let elapsed_s: Vec<f64> = alone.map(|other| other.times.elapsed_s).filter(|value| value.is_finite()).collect();
-    median(&elapsed_s)
+    median_of(&elapsed_s)
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
-use lbprof_study::table::{FigureTable, TableRequest, tables};
+use lbprof_study::table::{FigureTable, TableRequest, make_tables};
 use lbprof_study::{RunMetrics, StudyFile};
 
 const TOLERANCE: f64 = 0.002;
@@ -38,7 +38,7 @@ fn table(columns: &[PaperColumn]) -> FigureTable {
     for (at, column) in columns.iter().enumerate() {
         study.add(&run(at as u64 + 1, column), false).unwrap();
     }
-    let mut found = tables(&study.runs().unwrap(), &TableRequest::default()).unwrap();
+    let mut found = make_tables(&study.runs().unwrap(), &TableRequest::default()).unwrap();
     assert_eq!(found.len(), 1, "the columns are side by side");
     found.remove(0)
 }

@@ -19,7 +19,7 @@ fuzz_target!(|bytes: &[u8]| {
 
 /// Whether `ring` is one.
 fn read(ring: &[u8]) -> bool {
-    let Some(found) = salvage::ring(ring) else { return false };
+    let Some(found) = salvage::parse_ring(ring) else { return false };
     assert!(found.records.len() <= ring.len() / 64);
     assert!(found.records.iter().all(|record| record.begin != 0));
     true

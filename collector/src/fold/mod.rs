@@ -205,7 +205,7 @@ impl<T: IterationTimes> ProfileFold<T> {
     /// Folds records that follow those before. `site` gives the id of a record's call site, `u64::MAX` where it has none;
     /// it is asked at least once for each call site, and must give equal ids for equal `call_site`.
     pub fn records(&mut self, records: &[Record], site: impl FnMut(&Record) -> u64) {
-        self.counted_records(records, joined::count(records), site);
+        self.counted_records(records, joined::count_joined_records(records), site);
     }
 
     /// Folds records that are known to count as `n_records`, like [`ProfileFold::records`].
@@ -558,7 +558,7 @@ impl<T: IterationTimes> ProfileFold<T> {
         if is_usual {
             let there = &mut self.kinds[place];
             if (operation_and_flags(record) ^ there.kind) & ACTIVITY == 0 {
-                let (sent, received) = counted(record.operation);
+                let (sent, received) = counted_byte_masks(record.operation);
                 there.sums.sent = there.sums.sent.wrapping_add(record.sent & sent);
                 there.sums.received = there.sums.received.wrapping_add(record.received & received);
             } else {
@@ -684,9 +684,9 @@ impl<T: IterationTimes> ProfileFold<T> {
         let operation = record.operation & !JOINED_COMPLETED;
         let site = self.site_at(CallSiteKey { region, call_site, operation, activity });
         let counted = match record.operation & JOINED_COMPLETED {
-            JOINED_COMPLETED => counted(Operation::Completed as u16),
-            JOINED => (counted(operation).0, counted(Operation::Received as u16).1),
-            _ => counted(operation),
+            JOINED_COMPLETED => counted_byte_masks(Operation::Completed as u16),
+            JOINED => (counted_byte_masks(operation).0, counted_byte_masks(Operation::Received as u16).1),
+            _ => counted_byte_masks(operation),
         };
         let sums = ProfileCell::default();
         self.kinds[place] = CallSums { call_site: record.call_site, kind, region, row, site, counted, sums };
@@ -750,7 +750,7 @@ impl<T: IterationTimes> ProfileFold<T> {
 
     #[inline(always)]
     fn add_part(&mut self, record: &Record, call: u32) {
-        let (sent, received) = counted(record.operation);
+        let (sent, received) = counted_byte_masks(record.operation);
         let (sent, received) = (record.sent & sent, record.received & received);
         let cell = ProfileCell { ticks: 0, calls: 0, sent, received };
         self.cell(record.activity()).add(&cell);
@@ -798,7 +798,7 @@ fn drain_sorted<K: Ord + Copy, V>(table: &mut FxHashMap<K, V>) -> Vec<(K, V)> {
 
 /// Returns masks for the parts of `sent` and `received` that count for an operation. Bytes are sent by the call that starts a transfer, and received by
 /// the call after which they have arrived. Preparing a persistent operation transfers nothing.
-pub fn counted(operation: u16) -> (u64, u64) {
+pub fn counted_byte_masks(operation: u16) -> (u64, u64) {
     if Operation::semantics(operation).prepares() {
         (0, 0)
     } else if Operation::completes(operation) != CompletionEffect::Nothing {

@@ -180,11 +180,11 @@ impl ThreadProfile {
     /// Merges two profiles of one rank, whose ids mean the same. The order only matters for the rounding of floating-point sums.
     pub fn merge(mut self, other: ThreadProfile) -> ThreadProfile {
         self.add_totals(&other);
-        self.cells = merged(self.cells, other.cells, ProfileCell::add);
-        self.sites = merged(self.sites, other.sites, ProfileCell::add);
-        self.regions = merged(self.regions, other.regions, RegionTotals::add);
-        self.counters = merged(self.counters, other.counters, CounterTotals::add);
-        self.states = merged(self.states, other.states, |sum, ticks| *sum = sum.saturating_add(*ticks));
+        self.cells = merge_sorted_lists(self.cells, other.cells, ProfileCell::add);
+        self.sites = merge_sorted_lists(self.sites, other.sites, ProfileCell::add);
+        self.regions = merge_sorted_lists(self.regions, other.regions, RegionTotals::add);
+        self.counters = merge_sorted_lists(self.counters, other.counters, CounterTotals::add);
+        self.states = merge_sorted_lists(self.states, other.states, |sum, ticks| *sum = sum.saturating_add(*ticks));
         self
     }
 
@@ -227,13 +227,17 @@ impl ThreadProfile {
             cells.push((CellKey { activity, ..key }, cell));
             sites.push((CallSiteKey { region, call_site, operation, activity }, cell));
         }
-        self.cells = merged(std::mem::take(&mut self.cells), cells, ProfileCell::add);
-        self.sites = merged(std::mem::take(&mut self.sites), sites, ProfileCell::add);
+        self.cells = merge_sorted_lists(std::mem::take(&mut self.cells), cells, ProfileCell::add);
+        self.sites = merge_sorted_lists(std::mem::take(&mut self.sites), sites, ProfileCell::add);
         moved
     }
 }
 
-fn merged<K: Ord + Copy, V>(left: Vec<(K, V)>, right: Vec<(K, V)>, add: impl Fn(&mut V, &V)) -> Vec<(K, V)> {
+fn merge_sorted_lists<K: Ord + Copy, V>(
+    left: Vec<(K, V)>,
+    right: Vec<(K, V)>,
+    add: impl Fn(&mut V, &V),
+) -> Vec<(K, V)> {
     if right.is_empty() {
         return left;
     }

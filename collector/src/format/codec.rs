@@ -1,7 +1,7 @@
 //! Values ↔ bytes of headers, definitions, profiles and columns. Fields at fixed offsets are coded by [`crate::record::FIXED`].
 //!
 //! docs/log-format.md defines the bytes. In short: integers above one byte as [`put_varint`] writes them (signed ones
-//! after [`zigzag`]), `u8` and `f64` as they are, lists and strings after their length, enums after their variant's index.
+//! after [`encode_zigzag`]), `u8` and `f64` as they are, lists and strings after their length, enums after their variant's index.
 
 use bincode::config::{Configuration, Limit, LittleEndian, Varint};
 use bincode::{Decode, Encode};
@@ -11,7 +11,7 @@ const MEMORY: usize = 64 << 20;
 
 const CONFIG: Configuration<LittleEndian, Varint, Limit<MEMORY>> = bincode::config::standard().with_limit::<MEMORY>();
 
-pub(crate) fn put<T: Encode>(value: &T, out: &mut Vec<u8>) {
+pub(crate) fn put_value<T: Encode>(value: &T, out: &mut Vec<u8>) {
     // Writing to memory fails only for types that have no encoding (a locked mutex, a path that is not UTF-8): none of ours.
     if let Err(error) = bincode::encode_into_std_write(value, out, CONFIG) {
         unreachable!("{error}");
@@ -24,7 +24,7 @@ pub(crate) fn put_into<T: Encode>(value: &T, out: &mut [u8]) -> Option<usize> {
 }
 
 /// Decodes the value at the begin of `bytes`. Returns it and its number of bytes, or `None` if there is none.
-pub(crate) fn get<T: Decode<()>>(bytes: &[u8]) -> Option<(T, usize)> {
+pub(crate) fn decode_value<T: Decode<()>>(bytes: &[u8]) -> Option<(T, usize)> {
     bincode::decode_from_slice(bytes, CONFIG).ok()
 }
 
@@ -67,19 +67,19 @@ pub(crate) fn take_array<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
 }
 
 pub(crate) fn u16_at(bytes: &[u8], at: usize) -> u16 {
-    u16::from_le_bytes(field(bytes, at))
+    u16::from_le_bytes(field_bytes(bytes, at))
 }
 
 pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(field(bytes, at))
+    u32::from_le_bytes(field_bytes(bytes, at))
 }
 
 pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(field(bytes, at))
+    u64::from_le_bytes(field_bytes(bytes, at))
 }
 
 /// Returns the `N` bytes at the offset of a field, or zeros if there are fewer.
-fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+fn field_bytes<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     bytes.get(at..).and_then(|rest| rest.first_chunk()).copied().unwrap_or([0; N])
 }
 
@@ -112,11 +112,11 @@ pub(crate) fn take_columns<const N: usize>(mut bytes: &[u8]) -> Option<[&[u8]; N
 }
 
 /// Maps small numbers of either sign to small numbers: 0, −1, 1, −2 … become 0, 1, 2, 3 …
-pub(crate) fn zigzag(value: i64) -> u64 {
+pub(crate) fn encode_zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }
 
-pub(crate) fn unzigzag(value: u64) -> i64 {
+pub(crate) fn decode_zigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
@@ -136,7 +136,7 @@ mod tests {
             assert_eq!(take_varint(&mut rest), Some(value));
             assert!(rest.is_empty());
             assert_eq!(take_varint(&mut &bytes[..bytes.len() - 1]), None, "{value} cut short");
-            assert_eq!(unzigzag(zigzag(value as i64)), value as i64);
+            assert_eq!(decode_zigzag(encode_zigzag(value as i64)), value as i64);
         }
     }
 
@@ -145,11 +145,11 @@ mod tests {
         for value in EDGES {
             let (mut ours, mut theirs) = (Vec::new(), Vec::new());
             put_varint(value, &mut ours);
-            put(&value, &mut theirs);
+            put_value(&value, &mut theirs);
             assert_eq!(ours, theirs);
             let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-            put_varint(zigzag(value as i64), &mut ours);
-            put(&(value as i64), &mut theirs);
+            put_varint(encode_zigzag(value as i64), &mut ours);
+            put_value(&(value as i64), &mut theirs);
             assert_eq!(ours, theirs);
         }
     }
@@ -158,7 +158,7 @@ mod tests {
     fn a_hostile_length_takes_no_memory() {
         let mut bytes = Vec::new();
         put_varint(1 << 40, &mut bytes);
-        assert!(get::<Vec<u64>>(&bytes).is_none());
-        assert!(get::<String>(&bytes).is_none());
+        assert!(decode_value::<Vec<u64>>(&bytes).is_none());
+        assert!(decode_value::<String>(&bytes).is_none());
     }
 }

@@ -1,6 +1,6 @@
 //! Columns of bytes → the batch of records from which [`crate::encode`] made them.
 
-use crate::codec::{get, take_columns, take_slice, take_varint, unzigzag};
+use crate::codec::{decode_value, decode_zigzag, take_columns, take_slice, take_varint};
 use crate::format::{BatchHead, MAX_RECORDS};
 use crate::joined::JOINED_COMPLETED;
 use crate::operation::Operation;
@@ -25,7 +25,7 @@ impl RecordDecoder {
     /// Decodes the batch whose columns are `plain` and `tail`, or returns `None` if they hold none. It takes at most 128 bytes of memory for each byte
     /// of `tail` and of `plain`, and no more than [`MAX_RECORDS`] records need.
     pub fn decode(&mut self, plain: &[u8], tail: &[u8]) -> Option<(BatchHead, Vec<Record>)> {
-        let (head, used) = get::<BatchHead>(plain)?;
+        let (head, used) = decode_value::<BatchHead>(plain)?;
         let mut rest = &plain[used..];
         let n = usize::try_from(take_varint(&mut rest)?).ok().filter(|&n| n <= MAX_RECORDS)?;
         let mut wrong = MispredictedValues { columns: take_columns(rest)?, next: 0, mask: 0 };
@@ -106,7 +106,7 @@ impl MispredictedValues<'_> {
             (context, model.contexts.get(context as usize)?.last)
         };
         let relative = model.contexts.get(context as usize)?.relative;
-        change(model.learn(slot, context, base)?, self.mask, relative, recent, &mut self.columns)?;
+        read_changed_fields(model.learn(slot, context, base)?, self.mask, relative, recent, &mut self.columns)?;
         self.next += 1;
         self.find_next()
     }
@@ -145,12 +145,12 @@ fn is_known(operation: u16) -> bool {
 }
 
 #[inline]
-fn next(columns: &mut Columns, column: MispredictionColumn) -> Option<u64> {
+fn take_column_value(columns: &mut Columns, column: MispredictionColumn) -> Option<u64> {
     take_varint(&mut columns[column as usize])
 }
 
 /// Changes the fields of `entry` that `mask` names, by the next values of their columns.
-fn change(
+fn read_changed_fields(
     entry: &mut RecordEntry,
     mask: u8,
     relative: u32,
@@ -158,38 +158,42 @@ fn change(
     columns: &mut Columns,
 ) -> Option<()> {
     if mask & mask::PEER != 0 {
-        entry.set_peer(gone(entry.peer, next(columns, MispredictionColumn::Peers)?));
+        entry.set_peer(add_distance(entry.peer, take_column_value(columns, MispredictionColumn::Peers)?));
     }
     if mask & mask::TAG != 0 {
-        entry.tag = gone(entry.tag, next(columns, MispredictionColumn::Tags)?);
+        entry.tag = add_distance(entry.tag, take_column_value(columns, MispredictionColumn::Tags)?);
     }
     if mask & mask::SENT != 0 {
-        entry.sent = entry.sent.wrapping_add(unzigzag(next(columns, MispredictionColumn::Sent)?) as u64);
+        entry.sent =
+            entry.sent.wrapping_add(decode_zigzag(take_column_value(columns, MispredictionColumn::Sent)?) as u64);
     }
     if mask & mask::RECEIVED != 0 {
-        entry.received = entry.received.wrapping_add(unzigzag(next(columns, MispredictionColumn::Received)?) as u64);
+        entry.received = entry
+            .received
+            .wrapping_add(decode_zigzag(take_column_value(columns, MispredictionColumn::Received)?) as u64);
     }
     if mask & mask::REQUEST != 0 {
-        let request = match next(columns, MispredictionColumn::Requests)?.checked_sub(1) {
+        let request = match take_column_value(columns, MispredictionColumn::Requests)?.checked_sub(1) {
             None => NONE,
-            Some(distance) => (recent.newest & relative).wrapping_add(unzigzag(distance) as u32),
+            Some(distance) => (recent.newest & relative).wrapping_add(decode_zigzag(distance) as u32),
         };
         entry.set_request(request, relative, recent);
     }
     if mask & mask::COUNT != 0 {
-        entry.count = entry.count.wrapping_add(unzigzag(next(columns, MispredictionColumn::Counts)?) as u32);
+        entry.count =
+            entry.count.wrapping_add(decode_zigzag(take_column_value(columns, MispredictionColumn::Counts)?) as u32);
     }
     if mask & mask::RARE != 0 {
-        entry.flags = CallFlags(u16::try_from(next(columns, MispredictionColumn::Rare)?).ok()?);
-        entry.comm = u32::try_from(next(columns, MispredictionColumn::Rare)?).ok()?.wrapping_sub(1);
+        entry.flags = CallFlags(u16::try_from(take_column_value(columns, MispredictionColumn::Rare)?).ok()?);
+        entry.comm = u32::try_from(take_column_value(columns, MispredictionColumn::Rare)?).ok()?.wrapping_sub(1);
     }
     Some(())
 }
 
 /// Returns the peer or tag that lies `distance` from another.
-fn gone(from: i32, distance: u64) -> i32 {
+fn add_distance(from: i32, distance: u64) -> i32 {
     let from = if from == NO_PEER { 0 } else { from };
-    distance.checked_sub(1).map_or(NO_PEER, |distance| from.wrapping_add(unzigzag(distance) as i32))
+    distance.checked_sub(1).map_or(NO_PEER, |distance| from.wrapping_add(decode_zigzag(distance) as i32))
 }
 
 /// The layout of two times in at most eight bytes.
@@ -207,13 +211,18 @@ const TIMES: [Option<TimePair>; 16] = {
     let mut code = 0;
     while code < PAIRS.len() {
         let (first, second) = PAIRS[code];
-        times[code] = Some(TimePair { first: low(first), second: low(second), bits: 8 * first, bytes: first + second });
+        times[code] = Some(TimePair {
+            first: low_bytes_mask(first),
+            second: low_bytes_mask(second),
+            bits: 8 * first,
+            bytes: first + second,
+        });
         code += 1;
     }
     times
 };
 
-const fn low(n: u8) -> u64 {
+const fn low_bytes_mask(n: u8) -> u64 {
     if n == 0 { 0 } else { u64::MAX >> (64 - 8 * n as u32) }
 }
 
@@ -221,7 +230,7 @@ impl TimePair {
     /// Returns the two times at `at`, and the offset of the next ones.
     #[inline(always)]
     fn take(self, times: &[u8], at: usize) -> Option<(u64, u64, usize)> {
-        let both = eight(times, at)?;
+        let both = eight_bytes_at(times, at)?;
         Some((both & self.first, both >> self.bits & self.second, at + usize::from(self.bytes)))
     }
 }
@@ -235,10 +244,14 @@ fn odd_pair(times: &[u8], at: usize, lengths: &mut &[u8]) -> Option<(u64, u64, u
         return None;
     }
     let between = at + usize::from(first);
-    Some((eight(times, at)? & low(first), eight(times, between)? & low(second), between + usize::from(second)))
+    Some((
+        eight_bytes_at(times, at)? & low_bytes_mask(first),
+        eight_bytes_at(times, between)? & low_bytes_mask(second),
+        between + usize::from(second),
+    ))
 }
 
 #[inline(always)]
-fn eight(times: &[u8], at: usize) -> Option<u64> {
+fn eight_bytes_at(times: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*times.get(at..)?.first_chunk()?))
 }

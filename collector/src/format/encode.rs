@@ -11,7 +11,7 @@
 //!
 //! The encoder runs in the program's own threads: in the steady state it allocates nothing.
 
-use crate::codec::{put, put_columns, put_varint, zigzag};
+use crate::codec::{encode_zigzag, put_columns, put_value, put_varint};
 use crate::format::{BatchHead, MAX_RECORDS};
 use crate::record::{NO_PEER, NONE, Record};
 use crate::record_predictor::{
@@ -95,7 +95,7 @@ impl RecordEncoder {
         }
         let codes = n.div_ceil(2);
         let lengths = &mut self.columns[MispredictionColumn::Lengths as usize];
-        let times = times(records, head.previous_end, &mut self.codes, &mut self.tail[codes..], lengths);
+        let times = write_record_times(records, head.previous_end, &mut self.codes, &mut self.tail[codes..], lengths);
         self.tail_len = codes + times;
         self.codes[n] = 0;
         for (two, pair) in self.tail.iter_mut().zip(self.codes[..n + 1].as_chunks::<2>().0) {
@@ -103,7 +103,7 @@ impl RecordEncoder {
         }
 
         self.plain.clear();
-        put(head, &mut self.plain);
+        put_value(head, &mut self.plain);
         put_varint(n as u64, &mut self.plain);
         put_columns(&self.columns, &mut self.plain);
     }
@@ -129,7 +129,7 @@ impl RecordEncoder {
         };
         let relative = self.model.contexts[context as usize].relative;
         if let Some(entry) = self.model.learn(slot, context, base) {
-            mask |= change(entry, record, relative, *recent, &mut self.columns);
+            mask |= write_changed_fields(entry, record, relative, *recent, &mut self.columns);
             recent.advance(entry);
         }
         let common = MASKS.iter().position(|&common| common == mask).unwrap_or(0);
@@ -170,7 +170,7 @@ impl RecordEncoder {
 
 /// Counts the first records that are guessed right, and returns the recent records after them.
 ///
-/// Most records take only this loop and the loop of [`times`]. Each is a function of its own that calls nothing, so that its variables stay in registers.
+/// Most records take only this loop and the loop of [`write_record_times`]. Each is a function of its own that calls nothing, so that its variables stay in registers.
 #[inline(never)]
 fn right_guesses(model: &RecordPredictor, records: &[Record], mut recent: RecentRecords) -> (usize, RecentRecords) {
     let mut left = records;
@@ -185,7 +185,13 @@ fn right_guesses(model: &RecordPredictor, records: &[Record], mut recent: Recent
 /// Writes the code of each record to `codes` and its times to `tail`, which has 16 bytes for each record and 16 more. Returns the number of bytes of
 /// the times. Lengths that have no code go to `lengths`.
 #[inline(never)]
-fn times(records: &[Record], mut previous_end: u64, codes: &mut [u8], tail: &mut [u8], lengths: &mut Vec<u8>) -> usize {
+fn write_record_times(
+    records: &[Record],
+    mut previous_end: u64,
+    codes: &mut [u8],
+    tail: &mut [u8],
+    lengths: &mut Vec<u8>,
+) -> usize {
     let room = tail.len();
     let mut rest = &mut tail[..];
     for (record, code) in records.iter().zip(codes) {
@@ -211,7 +217,7 @@ fn put_mispredicted(columns: &mut [Vec<u8>; COLUMNS], column: MispredictionColum
 }
 
 /// Makes `entry` like `record`, and writes the fields that change to their columns. Returns the mask of these fields.
-fn change(
+fn write_changed_fields(
     entry: &mut RecordEntry,
     record: &Record,
     relative: u32,
@@ -221,17 +227,21 @@ fn change(
     let mut mask = 0;
     if record.peer != entry.peer {
         mask |= mask::PEER;
-        put_mispredicted(columns, MispredictionColumn::Peers, distance(entry.peer, record.peer));
+        put_mispredicted(columns, MispredictionColumn::Peers, peer_distance(entry.peer, record.peer));
         entry.set_peer(record.peer);
     }
     if record.tag != entry.tag {
         mask |= mask::TAG;
-        put_mispredicted(columns, MispredictionColumn::Tags, distance(entry.tag, record.tag));
+        put_mispredicted(columns, MispredictionColumn::Tags, peer_distance(entry.tag, record.tag));
         entry.tag = record.tag;
     }
     if record.sent != entry.sent {
         mask |= mask::SENT;
-        put_mispredicted(columns, MispredictionColumn::Sent, zigzag(record.sent.wrapping_sub(entry.sent) as i64));
+        put_mispredicted(
+            columns,
+            MispredictionColumn::Sent,
+            encode_zigzag(record.sent.wrapping_sub(entry.sent) as i64),
+        );
         entry.sent = record.sent;
     }
     if record.received != entry.received {
@@ -239,14 +249,14 @@ fn change(
         put_mispredicted(
             columns,
             MispredictionColumn::Received,
-            zigzag(record.received.wrapping_sub(entry.received) as i64),
+            encode_zigzag(record.received.wrapping_sub(entry.received) as i64),
         );
         entry.received = record.received;
     }
     if record.request != entry.request(recent) {
         let distance = record.request.wrapping_sub(recent.newest & relative) as i32;
         mask |= mask::REQUEST;
-        let value = if record.request == NONE { 0 } else { 1 + zigzag(distance.into()) };
+        let value = if record.request == NONE { 0 } else { 1 + encode_zigzag(distance.into()) };
         put_mispredicted(columns, MispredictionColumn::Requests, value);
         entry.set_request(record.request, relative, recent);
     }
@@ -255,7 +265,7 @@ fn change(
         put_mispredicted(
             columns,
             MispredictionColumn::Counts,
-            zigzag((record.count.wrapping_sub(entry.count) as i32).into()),
+            encode_zigzag((record.count.wrapping_sub(entry.count) as i32).into()),
         );
         entry.count = record.count;
     }
@@ -269,7 +279,7 @@ fn change(
 }
 
 /// Returns the distance from a peer or tag to another, plus 1; 0: there is no other. An absent one counts as 0.
-fn distance(from: i32, to: i32) -> u64 {
+fn peer_distance(from: i32, to: i32) -> u64 {
     let from = if from == NO_PEER { 0 } else { from };
-    if to == NO_PEER { 0 } else { 1 + zigzag(i64::from(to) - i64::from(from)) }
+    if to == NO_PEER { 0 } else { 1 + encode_zigzag(i64::from(to) - i64::from(from)) }
 }

@@ -7,7 +7,7 @@
 //! `gap`: bytes between the block before and this one; none, but for the first one, whose gap is the log's header. `begin` is, as a signed difference,
 //! from the end of the entry before. The block's tail is | its own place u64 | "LBPINDEX" |, by which it is found from the log's end.
 
-use crate::codec::{put_varint, take_array, take_varint, unzigzag, zigzag};
+use crate::codec::{decode_zigzag, encode_zigzag, put_varint, take_array, take_varint};
 use crate::format::{BatchHead, BlockKind};
 use crate::profile::ProfileBatch;
 use crate::record::Record;
@@ -125,7 +125,7 @@ impl LogIndex {
         }
         self.encoded.push(kind);
         let length = held.end.wrapping_sub(held.begin);
-        let begin = zigzag(held.begin.wrapping_sub(self.ticks) as i64);
+        let begin = encode_zigzag(held.begin.wrapping_sub(self.ticks) as i64);
         for value in [place.wrapping_sub(self.end), bytes, held.thread.into(), held.first, held.records, begin, length]
         {
             put_varint(value, &mut self.encoded);
@@ -146,7 +146,7 @@ impl LogIndex {
 }
 
 /// Returns the tail of an index at this offset.
-pub fn tail(place: u64) -> [u8; INDEX_TAIL_BYTES] {
+pub fn index_tail(place: u64) -> [u8; INDEX_TAIL_BYTES] {
     let mut tail = [0; INDEX_TAIL_BYTES];
     tail[..8].copy_from_slice(&place.to_le_bytes());
     tail[8..].copy_from_slice(&INDEX_MAGIC);
@@ -154,7 +154,7 @@ pub fn tail(place: u64) -> [u8; INDEX_TAIL_BYTES] {
 }
 
 /// Decodes the entries of an index, or returns `None` if its bytes are none, or state offsets or numbers that no log has.
-pub fn decode(mut plain: &[u8]) -> Option<Vec<IndexEntry>> {
+pub fn decode_index(mut plain: &[u8]) -> Option<Vec<IndexEntry>> {
     let mut entries = Vec::with_capacity(plain.len() / FEWEST_BYTES);
     let mut last = IndexEntry::default();
     while !plain.is_empty() {
@@ -164,7 +164,7 @@ pub fn decode(mut plain: &[u8]) -> Option<Vec<IndexEntry>> {
         let thread = u32::try_from(take_varint(&mut plain)?).ok()?;
         let first = take_varint(&mut plain)?;
         let records = take_varint(&mut plain)?;
-        let begin = last.contents.end.wrapping_add(unzigzag(take_varint(&mut plain)?) as u64);
+        let begin = last.contents.end.wrapping_add(decode_zigzag(take_varint(&mut plain)?) as u64);
         let end = begin.wrapping_add(take_varint(&mut plain)?);
         let place = last.place.checked_add(last.bytes)?.checked_add(gap)?;
         place.checked_add(bytes)?;
@@ -198,13 +198,13 @@ mod tests {
             }
             _ => index.add(kind, place, bytes, &held),
         });
-        let entries = decode(index.encoded().unwrap()).unwrap();
+        let entries = decode_index(index.encoded().unwrap()).unwrap();
         let expected = blocks.map(|(kind, place, bytes, contents)| IndexEntry { kind, place, bytes, contents });
         assert_eq!(entries, expected);
         assert_eq!(index.end(), 13_470);
         for cut in 1..index.encoded().unwrap().len() {
             // Where an entry ends it is a shorter index, whose last block does not reach up to it: see who reads it.
-            let found = decode(&index.encoded().unwrap()[..cut]);
+            let found = decode_index(&index.encoded().unwrap()[..cut]);
             assert!(found.is_none_or(|found| found.len() < blocks.len()));
         }
     }
@@ -216,10 +216,10 @@ mod tests {
             [gap, bytes, 0, first, records, 0, 0].into_iter().for_each(|value| put_varint(value, &mut plain));
             plain
         };
-        assert!(decode(&entry(1, 2, 3, 4)).is_some());
+        assert!(decode_index(&entry(1, 2, 3, 4)).is_some());
         for wrong in [entry(u64::MAX, 1, 0, 0), entry(0, u64::MAX, 0, 0), entry(0, 1, u64::MAX, 1)] {
             let twice = [wrong.clone(), entry(1, 1, 0, 0)].concat();
-            assert!(decode(&wrong).is_none() || decode(&twice).is_none());
+            assert!(decode_index(&wrong).is_none() || decode_index(&twice).is_none());
         }
     }
 

@@ -26,7 +26,7 @@ pub mod writer;
 
 use bincode::{Decode, Encode};
 
-use crate::codec::{get, take_slice, take_varint};
+use crate::codec::{decode_value, take_slice, take_varint};
 use crate::definition::Definition;
 use crate::record::FIXED;
 pub use crate::record::batch_head::{BatchHead, MAX_OPEN_REGIONS, OpenRegion};
@@ -153,14 +153,14 @@ pub fn rank_of_rings(name: &str) -> Option<u32> {
 }
 
 /// Decodes the definitions of a block. Also returns the number of definitions that this version does not know.
-pub(crate) fn definitions(mut plain: &[u8]) -> Option<(Vec<Definition>, u64)> {
+pub(crate) fn decode_definitions(mut plain: &[u8]) -> Option<(Vec<Definition>, u64)> {
     let mut known = Vec::new();
     let mut unknown = 0;
     while !plain.is_empty() {
         let length = usize::try_from(take_varint(&mut plain)?).ok()?;
         let bytes = take_slice(&mut plain, length)?;
         // A definition may have grown at its end in a newer version; what is new there is left out.
-        match get::<Definition>(bytes) {
+        match decode_value::<Definition>(bytes) {
             Some((definition, _)) => known.push(definition),
             None => unknown += 1,
         }

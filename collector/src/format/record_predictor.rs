@@ -119,12 +119,12 @@ pub(crate) struct RecordEntry {
 }
 
 #[inline(always)]
-fn pair(low: u32, high: u32) -> u64 {
+fn pack_pair(low: u32, high: u32) -> u64 {
     u64::from(low) | u64::from(high) << 32
 }
 
 #[inline(always)]
-fn kinds(operation: u16, flags: CallFlags, count: u32) -> u64 {
+fn pack_kinds(operation: u16, flags: CallFlags, count: u32) -> u64 {
     u64::from(operation) | u64::from(flags.0) << 16 | u64::from(count) << 32
 }
 
@@ -153,8 +153,9 @@ impl RecordEntry {
         let differences = (self.call_site ^ record.call_site)
             | (self.sent ^ record.sent)
             | (self.received ^ record.received)
-            | (pair(self.peer as u32, self.tag as u32) ^ pair(record.peer as u32, record.tag as u32))
-            | (kinds(self.operation, self.flags, self.count) ^ kinds(record.operation, record.flags, record.count))
+            | (pack_pair(self.peer as u32, self.tag as u32) ^ pack_pair(record.peer as u32, record.tag as u32))
+            | (pack_kinds(self.operation, self.flags, self.count)
+                ^ pack_kinds(record.operation, record.flags, record.count))
             | u64::from((self.comm ^ record.comm) | (self.request(recent) ^ record.request));
         differences == 0
     }

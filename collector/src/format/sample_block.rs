@@ -3,7 +3,10 @@
 //! Threads run in few places: a block has a table of the locations in it, in ascending order, and a sample is the index of one. The time since
 //! the sample before is the CPU time between samples but for short delays, as long as the thread keeps its core; only the difference is stored.
 
-use crate::codec::{get, put, put_columns, put_varint, take_columns, take_slice, take_varint, unzigzag, zigzag};
+use crate::codec::{
+    decode_value, decode_zigzag, encode_zigzag, put_columns, put_value, put_varint, take_columns, take_slice,
+    take_varint,
+};
 use crate::sample::{CodeAddress, MAX_SAMPLES, ProcessorCounts, Sample, SampleHead};
 
 #[derive(Clone, Copy)]
@@ -63,7 +66,7 @@ impl SampleEncoder {
             }
         }
         self.plain.clear();
-        put(head, &mut self.plain);
+        put_value(head, &mut self.plain);
         put_varint(samples.len() as u64, &mut self.plain);
         put_varint(self.locations.len() as u64, &mut self.plain);
         put_columns(&self.columns, &mut self.plain);
@@ -83,9 +86,9 @@ impl SampleEncoder {
             before = location;
         }
         let column = &mut self.columns[SampleColumn::Indices as usize];
-        column.extend(samples.iter().map(|sample| index(&self.locations, sample) as u8));
+        column.extend(samples.iter().map(|sample| location_index(&self.locations, sample) as u8));
         if is_wide(self.locations.len()) {
-            column.extend(samples.iter().map(|sample| (index(&self.locations, sample) >> 8) as u8));
+            column.extend(samples.iter().map(|sample| (location_index(&self.locations, sample) >> 8) as u8));
         }
     }
 
@@ -102,7 +105,7 @@ impl SampleEncoder {
         let mut previous = head.previous;
         for (i, sample) in samples.iter().enumerate() {
             let gap = sample.ticks.wrapping_sub(previous);
-            let time = zigzag(gap.wrapping_sub(head.expected_gap(sample.weight_ns)) as i64);
+            let time = encode_zigzag(gap.wrapping_sub(head.expected_gap(sample.weight_ns)) as i64);
             let length = (64 - time.leading_zeros() as usize).div_ceil(8);
             self.tail.extend_from_slice(&time.to_le_bytes()[..length]);
             match i % 2 {
@@ -118,19 +121,19 @@ fn is_wide(n_locations: usize) -> bool {
     n_locations > 256
 }
 
-fn index(locations: &[CodeAddress], sample: &Sample) -> usize {
+fn location_index(locations: &[CodeAddress], sample: &Sample) -> usize {
     locations.binary_search(&sample.location).unwrap_or(0)
 }
 
 /// The samples whose columns are `plain` and `tail`, or `None` where they hold none. A sample takes at least a byte and a half of `plain`, so the
 /// memory taken is at most 64 bytes for each byte of `plain`, and for [`MAX_SAMPLES`] samples.
-pub fn decode(plain: &[u8], mut tail: &[u8]) -> Option<(SampleHead, Vec<Sample>)> {
-    let (head, used) = get::<SampleHead>(plain)?;
+pub fn decode_samples(plain: &[u8], mut tail: &[u8]) -> Option<(SampleHead, Vec<Sample>)> {
+    let (head, used) = decode_value::<SampleHead>(plain)?;
     let mut rest = &plain[used..];
     let n = usize::try_from(take_varint(&mut rest)?).ok().filter(|&n| n <= MAX_SAMPLES)?;
     let n_locations = usize::try_from(take_varint(&mut rest)?).ok().filter(|&most| most <= n)?;
     let mut columns: [&[u8]; COLUMNS] = take_columns(rest)?;
-    let locations = locations(columns[SampleColumn::Locations as usize], n_locations)?;
+    let locations = decode_locations(columns[SampleColumn::Locations as usize], n_locations)?;
     let (indices, lengths) = (columns[SampleColumn::Indices as usize], columns[SampleColumn::Lengths as usize]);
     let planes = if is_wide(n_locations) { 2 } else { 1 };
     if indices.len() != planes * n || lengths.len() != n.div_ceil(2) {
@@ -146,7 +149,7 @@ pub fn decode(plain: &[u8], mut tail: &[u8]) -> Option<(SampleHead, Vec<Sample>)
         let weight_ns = weight.next(&mut columns[SampleColumn::Weights as usize])?;
         let path = u32::try_from(call_path.next(&mut columns[SampleColumn::CallPaths as usize])?).ok()?;
         let time = take_time(&mut tail, lengths[i / 2] >> (4 * (i % 2)) & 15)?;
-        let gap = head.expected_gap(weight_ns).wrapping_add(unzigzag(time) as u64);
+        let gap = head.expected_gap(weight_ns).wrapping_add(decode_zigzag(time) as u64);
         previous = previous.wrapping_add(gap);
         let counts = if counted { Some(take_counts(&mut columns[SampleColumn::Counts as usize])?) } else { None };
         samples.push(Sample { ticks: previous, location, call_path: path.wrapping_sub(1), weight_ns, counts });
@@ -160,7 +163,7 @@ pub fn decode(plain: &[u8], mut tail: &[u8]) -> Option<(SampleHead, Vec<Sample>)
 }
 
 /// The table of `n` locations that is all of `column`.
-fn locations(mut column: &[u8], n: usize) -> Option<Vec<CodeAddress>> {
+fn decode_locations(mut column: &[u8], n: usize) -> Option<Vec<CodeAddress>> {
     let mut table = Vec::with_capacity(n);
     let mut before = CodeAddress { module: 0, offset: 0 };
     for _ in 0..n {

@@ -54,7 +54,7 @@ impl SummarySums {
         let Some(all) = &mut self.sums else {
             self.is_broken |= batch.head.first != 0;
             let SummarySums { run_id, rank, most, .. } = *self;
-            self.sums = Some(bounded(ThreadSummary { run_id, rank, left_out: 0, batch }, most));
+            self.sums = Some(limit_iterations(ThreadSummary { run_id, rank, left_out: 0, batch }, most));
             return;
         };
         self.is_broken |= batch.head.first != all.batch.next.first;
@@ -67,7 +67,7 @@ impl SummarySums {
         (all.batch.next, all.batch.entered) = (next, entered);
         all.batch.profile = before.merge(added);
         if let Some(all) = self.sums.take() {
-            self.sums = Some(bounded(all, self.most));
+            self.sums = Some(limit_iterations(all, self.most));
         }
     }
 
@@ -77,7 +77,7 @@ impl SummarySums {
     }
 }
 
-fn bounded(mut summary: ThreadSummary, most: usize) -> ThreadSummary {
+fn limit_iterations(mut summary: ThreadSummary, most: usize) -> ThreadSummary {
     let profile = &summary.batch.profile;
     let in_iterations = profile.cells.iter().filter(|(key, _)| key.iteration != NONE).map(|(key, _)| *key);
     let rows = in_iterations.map(|key| (key.region, key.iteration)).collect::<Vec<_>>();

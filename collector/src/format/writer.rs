@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use crate::codec::{put, put_into, put_varint};
+use crate::codec::{put_into, put_value, put_varint};
 use crate::compressor::Compressor;
 use crate::definition::Definition;
 use crate::encode::RecordEncoder;
@@ -13,7 +13,7 @@ use crate::format::{
     BLOCK_HEAD_BYTES, BatchHead, BlockHead, BlockKind, LOG_MAGIC, LogHeader, MAX_DEFINITIONS, MAX_HEADER, MAX_PLAIN,
     MAX_RECORDS, MAX_WAITING, VERSION, header_checksum,
 };
-use crate::index::{BlockContents, LogIndex, tail};
+use crate::index::{BlockContents, LogIndex, index_tail};
 use crate::joined;
 use crate::profile::ProfileBatch;
 use crate::record::Record;
@@ -44,7 +44,7 @@ impl<W: Write> LogWriter<W> {
     /// Errors: the sink's; InvalidInput if the header is larger than a log may hold (16 MiB).
     pub fn new(mut sink: W, header: &LogHeader) -> io::Result<Self> {
         let mut plain = Vec::new();
-        put(header, &mut plain);
+        put_value(header, &mut plain);
         if plain.len() > MAX_HEADER {
             return Err(too_large("header"));
         }
@@ -133,7 +133,7 @@ impl<W: Write> LogWriter<W> {
     fn encode_definition(&mut self, definition: &Definition) -> usize {
         put_into(definition, &mut self.definition).unwrap_or_else(|| {
             self.definition.clear();
-            put(definition, &mut self.definition);
+            put_value(definition, &mut self.definition);
             self.definition.len()
         })
     }
@@ -148,7 +148,7 @@ impl<W: Write> LogWriter<W> {
         records: &[Record],
         site: impl FnMut(&Record) -> u64,
     ) -> io::Result<()> {
-        self.records_if(head, records, joined::count(records), site, || true).map(|_| ())
+        self.records_if(head, records, joined::count_joined_records(records), site, || true).map(|_| ())
     }
 
     /// Writes records like [`LogWriter::records`], unless they changed. `n` is their number, those counted twice that are two. `whole` is
@@ -188,7 +188,7 @@ impl<W: Write> LogWriter<W> {
     pub fn profile(&mut self, batch: &ProfileBatch) -> io::Result<()> {
         self.write_waiting()?;
         self.plain.clear();
-        put(batch, &mut self.plain);
+        put_value(batch, &mut self.plain);
         self.write_plain(BlockKind::Profile, &BlockContents::of_profile(batch))
     }
 
@@ -198,7 +198,7 @@ impl<W: Write> LogWriter<W> {
     pub fn summary(&mut self, summary: &ThreadSummary) -> io::Result<()> {
         self.write_waiting()?;
         self.plain.clear();
-        put(summary, &mut self.plain);
+        put_value(summary, &mut self.plain);
         self.write_plain(BlockKind::Summary, &BlockContents::of_profile(&summary.batch))
     }
 
@@ -209,7 +209,7 @@ impl<W: Write> LogWriter<W> {
         self.write_waiting()?;
         let mut index = std::mem::take(&mut self.out.index);
         let Some(plain) = index.encoded() else { return Ok(()) };
-        let tail = tail(self.out.bytes);
+        let tail = index_tail(self.out.bytes);
         self.out.write(BlockKind::Index, plain, &tail, SMALL + 1, &BlockContents::default())
     }
 

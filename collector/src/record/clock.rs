@@ -26,7 +26,7 @@ impl RankClock {
         let noted = header.instants.iter().chain(instants).filter(|instant| instant.ticks != 0);
         let first = noted.clone().min_by_key(|instant| instant.ticks).copied();
         let last = noted.max_by_key(|instant| instant.ticks).copied();
-        let rate = first.zip(last).and_then(|(first, last)| rate(first, last));
+        let rate = first.zip(last).and_then(|(first, last)| tick_rate(first, last));
         let rate = if header.clock == ClockSource::Monotonic { Some(1.0) } else { rate };
         let origin = match header.clock {
             // Its ticks are the nanoseconds themselves, whatever pairs were noted.
@@ -83,7 +83,7 @@ impl RankClock {
 
     /// Converts `ticks` to nanoseconds, without rounding if a tick is a nanosecond.
     fn ns(&self, ticks: i64) -> i64 {
-        if self.ns_per_tick == 1.0 { ticks } else { rounded(ticks as f64 * self.ns_per_tick) }
+        if self.ns_per_tick == 1.0 { ticks } else { round_to_integer(ticks as f64 * self.ns_per_tick) }
     }
 
     fn offset_ns(&self, ticks: u64) -> i64 {
@@ -94,20 +94,20 @@ impl RankClock {
         }
         let (span, since) = (last.ticks - first.ticks, ticks.clamp(first.ticks, last.ticks) - first.ticks);
         let part = if span == 0 { 0.0 } else { since as f64 / span as f64 };
-        first.offset_ns.saturating_add(rounded(drift as f64 * part))
+        first.offset_ns.saturating_add(round_to_integer(drift as f64 * part))
     }
 }
 
 /// The nearest whole number, halves away from zero. The same as `f64::round`, which is a call where the processor's generation is not
 /// known, and there are two for each record.
-fn rounded(value: f64) -> i64 {
+fn round_to_integer(value: f64) -> i64 {
     let whole = value as i64;
     let rest = value - whole as f64;
     whole.saturating_add(i64::from(rest >= 0.5)).saturating_sub(i64::from(rest <= -0.5))
 }
 
 /// Returns the nanoseconds of a tick by two instants, or `None` if these are the same or make no sense.
-fn rate(first: ClockPair, last: ClockPair) -> Option<f64> {
+fn tick_rate(first: ClockPair, last: ClockPair) -> Option<f64> {
     let ticks = last.ticks.checked_sub(first.ticks).filter(|&ticks| ticks > 0)?;
     let ns = last.monotonic_ns.checked_sub(first.monotonic_ns).filter(|&ns| ns > 0)?;
     Some(ns as f64 / ticks as f64)
@@ -173,8 +173,8 @@ mod tests {
     fn halves_are_rounded_away_from_zero() {
         let odd = ((1_i64 << 52) + 1) as f64;
         for value in [0.0, 0.49999999999999994, 0.5, 1.5, 2.5, 1e9 + 0.5, odd, f64::MAX, f64::INFINITY, f64::NAN] {
-            assert_eq!(rounded(value), value.round() as i64, "{value}");
-            assert_eq!(rounded(-value), (-value).round() as i64, "-{value}");
+            assert_eq!(round_to_integer(value), value.round() as i64, "{value}");
+            assert_eq!(round_to_integer(-value), (-value).round() as i64, "-{value}");
         }
     }
 

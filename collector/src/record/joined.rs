@@ -75,13 +75,13 @@ impl Record {
 }
 
 /// Returns the number of records that `records` stand for.
-pub fn count(records: &[Record]) -> usize {
+pub fn count_joined_records(records: &[Record]) -> usize {
     records.iter().map(Record::joined_operations).sum()
 }
 
 /// Takes apart all joined records, in place.
 pub fn take_apart(records: &mut Vec<Record>) {
-    let (mut from, mut to) = (records.len(), count(records));
+    let (mut from, mut to) = (records.len(), count_joined_records(records));
     let Some(last) = records.last() else { return };
     records.resize(to, *last);
     // From the end on, so that each record is moved once, over records that were moved already.
@@ -172,7 +172,7 @@ mod tests {
             (vec![joined], vec![first, second]),
             (vec![plain, joined, joined, plain], vec![plain, first, second, first, second, plain]),
         ] {
-            assert_eq!(count(&records), apart.len());
+            assert_eq!(count_joined_records(&records), apart.len());
             take_apart(&mut records);
             assert_eq!(records, apart);
         }

@@ -78,19 +78,19 @@ impl RecorderSetting {
         let value = value.trim();
         match self.name {
             "LBPROF_DIR" => !value.is_empty(),
-            "LBPROF_BUFFER" => bytes(value).is_some_and(|bytes| BUFFER_BYTES.contains(&bytes)),
-            "LBPROF_LIMIT" => bytes(value).is_some(),
+            "LBPROF_BUFFER" => parse_byte_count(value).is_some_and(|bytes| BUFFER_BYTES.contains(&bytes)),
+            "LBPROF_LIMIT" => parse_byte_count(value).is_some(),
             "LBPROF_DEPTH" => value == "all" || value.parse().is_ok_and(|callers| DEPTH.contains(&callers)),
             "LBPROF_SAMPLE" => value.parse().is_ok_and(|samples| SAMPLES.contains(&samples)),
             "LBPROF_WAIT" => value.parse().is_ok_and(|seconds| WAIT_S.contains(&seconds)),
-            "LBPROF_RANKS" => value == "all" || ranks(value).is_some(),
+            "LBPROF_RANKS" => value == "all" || parse_rank_list(value).is_some(),
             _ => self.values.split(" | ").any(|one| one == value),
         }
     }
 }
 
 /// A number of bytes: `128K`, `4G`, `1000`. `None`: it is none, or more than 2⁶⁴ − 1.
-pub fn bytes(text: &str) -> Option<u64> {
+pub fn parse_byte_count(text: &str) -> Option<u64> {
     let (digits, unit) = match text.char_indices().last()? {
         (at, 'k' | 'K') => (text.get(..at)?, 1 << 10),
         (at, 'm' | 'M') => (text.get(..at)?, 1 << 20),
@@ -101,7 +101,7 @@ pub fn bytes(text: &str) -> Option<u64> {
 }
 
 /// Ranks: `0,8-15,0-63:4`, the last one from 0 to 63 every fourth. `None`: the text is no such list.
-pub fn ranks(text: &str) -> Option<RankList> {
+pub fn parse_rank_list(text: &str) -> Option<RankList> {
     let mut runs = Vec::new();
     for part in text.split(',') {
         let (range, step) = match part.split_once(':') {
@@ -172,9 +172,9 @@ mod tests {
 
     #[test]
     fn ranks_and_ranges_are_a_list() {
-        let list = ranks("0, 8-10,20-27:4").unwrap();
+        let list = parse_rank_list("0, 8-10,20-27:4").unwrap();
         assert_eq!(list.iter().collect::<Vec<_>>(), [0, 8, 9, 10, 20, 24]);
-        assert_eq!(bytes("128K"), Some(131_072));
-        assert_eq!(bytes("0"), Some(0));
+        assert_eq!(parse_byte_count("128K"), Some(131_072));
+        assert_eq!(parse_byte_count("0"), Some(0));
     }
 }

@@ -6,7 +6,7 @@
 //!   thread 1  |fork |== useful ==|..... barrier ......|== useful ==|ewait|join|
 //! ```
 //!
-//! Thread time of an instance is its elapsed time times the number of its threads. [`account`] divides it into parts that add up to it. So each
+//! Thread time of an instance is its elapsed time times the number of its threads. [`divide_thread_time`] divides it into parts that add up to it. So each
 //! figure of a report is a sum of them.
 
 use bincode::{Decode, Encode};
@@ -98,7 +98,11 @@ impl TeamTime {
 /// Longer waits at barriers follow from the waits for mutexes, turns and tasks, up to the longest of these: if all threads work equally long in a
 /// critical section, each waits before or after it, and the section causes all of that. The remaining waiting is imbalance between barriers:
 /// different threads work longest in turn.
-pub fn account<'a>(begin: u64, end: u64, members: impl Iterator<Item = &'a MemberTimes> + Clone) -> TeamTime {
+pub fn divide_thread_time<'a>(
+    begin: u64,
+    end: u64,
+    members: impl Iterator<Item = &'a MemberTimes> + Clone,
+) -> TeamTime {
     let n = members.clone().count() as u64;
     let last = members.clone().map(|one| one.end).max().unwrap_or(begin).clamp(begin, end.max(begin));
     let join = end.saturating_sub(last);
@@ -126,14 +130,14 @@ pub fn account<'a>(begin: u64, end: u64, members: impl Iterator<Item = &'a Membe
     let others = own.other_waits();
     let following = left.min((n * longest_other).saturating_sub(others));
     time.imbalance += left - following;
-    time.ordered = own.ordered + proportion(following, own.ordered, others);
-    time.tasks = own.tasks + proportion(following, own.tasks, others);
+    time.ordered = own.ordered + proportional_part(following, own.ordered, others);
+    time.tasks = own.tasks + proportional_part(following, own.tasks, others);
     time.mutex = others + following - time.ordered - time.tasks;
     time
 }
 
 /// Returns the part of `amount` that belongs to `part` of a `whole`, or 0 if the whole is 0.
-fn proportion(amount: u64, part: u64, whole: u64) -> u64 {
+fn proportional_part(amount: u64, part: u64, whole: u64) -> u64 {
     match whole {
         0 => 0,
         whole => (u128::from(amount) * u128::from(part) / u128::from(whole)) as u64,
@@ -239,21 +243,21 @@ mod tests {
 
     #[test]
     fn a_thread_that_works_less_idles_because_of_imbalance() {
-        let time = account(0, 60, [until(20), until(60)].iter());
+        let time = divide_thread_time(0, 60, [until(20), until(60)].iter());
         assert_eq!(time, TeamTime { useful: 80, imbalance: 40, ..TeamTime::default() });
     }
 
     #[test]
     fn waits_before_and_after_a_critical_section_are_all_of_it() {
         // Thread 0 works 10 in it and waits 10 at the end; thread 1 waits 10 for it.
-        let time = account(0, 20, [until(10), MemberTimes { mutex: 10, ..until(20) }].iter());
+        let time = divide_thread_time(0, 20, [until(10), MemberTimes { mutex: 10, ..until(20) }].iter());
         assert_eq!(time, TeamTime { useful: 20, mutex: 20, ..TeamTime::default() });
     }
 
     #[test]
     fn waits_of_three_threads_for_one_section_are_all_of_it() {
         let late = |mutex, end| MemberTimes { mutex, ..until(end) };
-        let time = account(0, 30, [until(10), late(10, 20), late(20, 30)].iter());
+        let time = divide_thread_time(0, 30, [until(10), late(10, 20), late(20, 30)].iter());
         assert_eq!(time, TeamTime { useful: 30, mutex: 60, ..TeamTime::default() });
     }
 
@@ -261,14 +265,14 @@ mod tests {
     fn threads_that_work_longest_in_turn_are_imbalance() {
         // ==30==|10....|   between two barriers thread 0 works longer, then thread 1.
         // 10....|==30==|
-        let time = account(0, 60, [until(40), MemberTimes { barrier: 20, ..until(60) }].iter());
+        let time = divide_thread_time(0, 60, [until(40), MemberTimes { barrier: 20, ..until(60) }].iter());
         assert_eq!(time, TeamTime { useful: 80, imbalance: 40, ..TeamTime::default() });
     }
 
     #[test]
     fn threads_wait_for_the_one_that_calls_mpi() {
         let first = MemberTimes { mpi: 30, ..until(50) };
-        let time = account(0, 50, [first, until(20), until(15)].iter());
+        let time = divide_thread_time(0, 50, [first, until(20), until(15)].iter());
         let parts = TeamTime { useful: 55, mpi: 30, idle_for_mpi: 60, imbalance: 5, ..TeamTime::default() };
         assert_eq!(time, parts);
     }
@@ -276,7 +280,7 @@ mod tests {
     #[test]
     fn late_begins_and_the_join_are_neither_work_nor_waiting() {
         let late = MemberTimes { begin: 5, ..until(45) };
-        let time = account(0, 50, [MemberTimes { begin: 1, ..until(45) }, late].iter());
+        let time = divide_thread_time(0, 50, [MemberTimes { begin: 1, ..until(45) }, late].iter());
         assert_eq!(time, TeamTime { useful: 84, imbalance: 0, fork_join: 16, ..TeamTime::default() });
     }
 
@@ -300,7 +304,7 @@ mod tests {
                 })
                 .collect();
             let end = members.iter().map(|one| one.end).max().unwrap_or(0) + random(20);
-            let time = account(1000, end, members.iter());
+            let time = divide_thread_time(1000, end, members.iter());
             assert_eq!(time.total(), (end - 1000) * members.len() as u64, "{members:?}: {time:?}");
         }
     }

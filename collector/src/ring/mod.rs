@@ -134,7 +134,7 @@ impl Ring {
     pub fn create_in(file: &File, bytes: usize, rank: u32, thread: u32, run_id: u64) -> io::Result<Ring> {
         let capacity = slots_in(bytes);
         let (at, length) = (u64::from(thread) * piece_bytes(capacity), HEAD_BYTES + capacity * size_of::<Record>());
-        allocate(file, at, length)?;
+        allocate_blocks(file, at, length)?;
         // Not through the mapping: no handler looks after its pages yet, and the file may be cut short at any time.
         file.write_all_at(&first_words(rank, thread, run_id, capacity as u32), at)?;
         Self::map(file, at, length, capacity)
@@ -188,7 +188,7 @@ impl Ring {
     }
 }
 
-fn allocate(file: &File, at: u64, length: usize) -> io::Result<()> {
+fn allocate_blocks(file: &File, at: u64, length: usize) -> io::Result<()> {
     // SAFETY: a plain system call on an open file; the result is checked.
     match unsafe { libc::posix_fallocate(file.as_raw_fd(), at as libc::off_t, length as libc::off_t) } {
         0 => Ok(()),

@@ -158,7 +158,7 @@ pub(crate) fn read_at_most(file: &File, buffer: &mut [u8], at: u64) -> io::Resul
 }
 
 /// Parses the bytes of a ring, or returns `None` if they are not a ring of this version.
-pub fn ring(bytes: &[u8]) -> Option<SalvagedRing> {
+pub fn parse_ring(bytes: &[u8]) -> Option<SalvagedRing> {
     ring_of(bytes, bytes.len() as u64)
 }
 
@@ -191,7 +191,7 @@ fn ring_of(bytes: &[u8], length: u64) -> Option<SalvagedRing> {
     let (first, handed_over) =
         (u64_at(head, offset_of!(RingHead, first)), u64_at(head, offset_of!(RingHead, handed_over)));
     let slots = slots.as_chunks().0.iter().take(if handed_over > first { 0 } else { capacity });
-    let (mut records, lost) = records(slots);
+    let (mut records, lost) = collect_slot_records(slots);
     joined::take_apart(&mut records);
     Some(SalvagedRing {
         run_id: u64_at(head, offset_of!(RingHead, run_id)),
@@ -221,10 +221,10 @@ fn ring_of(bytes: &[u8], length: u64) -> Option<SalvagedRing> {
 
 /// Returns the records in slots, and the number that were lost before others: many unused slots in a row, and the record after them, which may have been
 /// half filled at that instant. A single slot is also unused if a signal handler came between taking and filling it, and did not return.
-fn records<'a>(slots: impl Iterator<Item = &'a [u8; size_of::<Record>()]>) -> (Vec<Record>, usize) {
+fn collect_slot_records<'a>(slots: impl Iterator<Item = &'a [u8; size_of::<Record>()]>) -> (Vec<Record>, usize) {
     let (mut records, mut lost, mut empty) = (Vec::new(), 0, 0);
     for slot in slots {
-        let Some(record) = record(slot) else {
+        let Some(record) = parse_slot(slot) else {
             empty += 1;
             continue;
         };
@@ -238,7 +238,7 @@ fn records<'a>(slots: impl Iterator<Item = &'a [u8; size_of::<Record>()]>) -> (V
     (records, lost)
 }
 
-fn record(slot: &[u8; size_of::<Record>()]) -> Option<Record> {
+fn parse_slot(slot: &[u8; size_of::<Record>()]) -> Option<Record> {
     // The fields of a record have no gaps between them.
     let (mut record, _): (Record, usize) = bincode::decode_from_slice(slot, FIXED).ok()?;
     if record.end == 0 {

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use crate::codec::{u32_at, u64_at};
 use crate::definition::Definition;
-use crate::format::{MAX_WAITING, definitions};
+use crate::format::{MAX_WAITING, decode_definitions};
 use crate::ring::{HEAD_BYTES, RingHead};
 
 /// Definitions that waited when a ring was read.
@@ -32,7 +32,7 @@ impl WaitingDefinitions {
 impl RingHead {
     /// Keeps the plain bytes of definitions that the log will have from its byte `from` on; none: no definition waits. At most [`MAX_WAITING`] bytes are kept.
     pub fn keep_waiting(&self, from: u64, bytes: &[u8]) {
-        let (mut held, mut crc) = unpacked(self.waiting_state.load(Relaxed));
+        let (mut held, mut crc) = unpack_state(self.waiting_state.load(Relaxed));
         let goes_on = held != 0 && held <= bytes.len() && self.waiting_from.load(Relaxed) == from;
         if !goes_on {
             // Valid again when all of them are there.
@@ -49,16 +49,16 @@ impl RingHead {
         }
         let mut sum = crc32fast::Hasher::new_with_initial_len(crc, (size_of_val(&from) + held) as u64);
         sum.update(new);
-        self.waiting_state.store(packed(held + new.len(), sum.finalize()), Release);
+        self.waiting_state.store(pack_state(held + new.len(), sum.finalize()), Release);
     }
 }
 
 /// The word that says how many bytes are valid, and their checksum with what is in front of them.
-fn packed(length: usize, crc: u32) -> u64 {
+fn pack_state(length: usize, crc: u32) -> u64 {
     u64::from(crc) << 32 | length as u64
 }
 
-fn unpacked(state: u64) -> (usize, u32) {
+fn unpack_state(state: u64) -> (usize, u32) {
     (state as u32 as usize, (state >> 32) as u32)
 }
 
@@ -74,6 +74,6 @@ pub(super) fn waiting_in(head: &[u8]) -> Option<WaitingDefinitions> {
     let mut sum = crc32fast::Hasher::new();
     sum.update(&from.to_le_bytes());
     sum.update(bytes);
-    let (definitions, _) = definitions(bytes).filter(|_| sum.finalize() == crc)?;
+    let (definitions, _) = decode_definitions(bytes).filter(|_| sum.finalize() == crc)?;
     Some(WaitingDefinitions { from, definitions })
 }

@@ -15,7 +15,7 @@ use crate::poll_gaps::{GapUse, GapUses, ProfileGaps};
 use crate::polling::{PollGapClassifier, PollGapLimits, PollGapRule, PollSums};
 use crate::problem::{Problem, ProblemKind};
 use crate::profile::ProfileBatch;
-use crate::reader::{LogItem, LogReader, OpenError, SequenceNumbers, UnreadableLog, gap};
+use crate::reader::{LogItem, LogReader, OpenError, SequenceNumbers, UnreadableLog, record_gap_problem};
 use crate::record::Record;
 use crate::ring::HEAD_BYTES;
 use crate::ring::waiting::WaitingDefinitions;
@@ -281,7 +281,7 @@ impl RankLog {
         }
         // If the ring is empty, records that could not be written are only reported as dropped.
         let lost = lost.filter(|&lost| !records.is_empty() || lost > ring.dropped);
-        self.waiting.extend(lost.map(|lost| gap(self.header.rank, &head, lost)));
+        self.waiting.extend(lost.map(|lost| record_gap_problem(self.header.rank, &head, lost)));
         if !records.is_empty() {
             self.waiting.push_back(LogItem::Records { head, records });
         }

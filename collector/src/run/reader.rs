@@ -11,12 +11,12 @@ use std::path::PathBuf;
 use zstd::bulk::Decompressor;
 
 use crate::blocks::{BlockScanner, CutKind, LogBlockEvent};
-use crate::codec::{get, u16_at, u32_at};
+use crate::codec::{decode_value, u16_at, u32_at};
 use crate::decode::RecordDecoder;
 use crate::definition::Definition;
 use crate::format::{
     BLOCK_HEAD_BYTES, BatchHead, BlockHead, BlockKind, LOG_MAGIC, LogHeader, MAX_HEADER, MAX_OPEN_REGIONS,
-    PREAMBLE_BYTES, VERSION, definitions, header_checksum,
+    PREAMBLE_BYTES, VERSION, decode_definitions, header_checksum,
 };
 use crate::index::{self, BlockContents, LogIndex};
 use crate::joined;
@@ -147,7 +147,7 @@ impl UnpackBuffers {
 }
 
 /// Takes back the memory of records that are no longer needed, for the next ones that this thread reads. Freeing such large pieces would fragment the heap.
-pub fn recycle(records: Vec<Record>) {
+pub fn recycle_records(records: Vec<Record>) {
     if records.capacity() <= MOST_RECORDS_KEPT {
         let mut unpacking = UNPACKING.take().unwrap_or_default();
         unpacking.decoder.recycle(records);
@@ -187,7 +187,7 @@ impl<R: Read> LogReader<R> {
         if actual != crc {
             return Err(UnreadableLog::Header(format!("its checksum is {actual:08x}, it states {crc:08x}")));
         }
-        let Some((header, _)) = get::<LogHeader>(bytes) else {
+        let Some((header, _)) = decode_value::<LogHeader>(bytes) else {
             return Err(UnreadableLog::Header("its content cannot be understood".to_owned()));
         };
         let log = LogReader::resumed(header, blocks, LogPosition::default());
@@ -336,10 +336,10 @@ impl<R: Read> LogReader<R> {
         unpacking: &mut UnpackBuffers,
     ) -> Option<(BlockContents, Option<LogItem>)> {
         let UnpackBuffers { plain, decoder } = unpacking;
-        let (plain, tail) = contents(plain, block, self.blocks.taken(block.stored as usize))?;
+        let (plain, tail) = unpack_block(plain, block, self.blocks.taken(block.stored as usize))?;
         Some(match kind {
             BlockKind::Definitions => {
-                let (definitions, unknown) = definitions(plain)?;
+                let (definitions, unknown) = decode_definitions(plain)?;
                 self.unknown += unknown;
                 (BlockContents::default(), Some(LogItem::Definitions(definitions)))
             }
@@ -350,16 +350,16 @@ impl<R: Read> LogReader<R> {
                 (BlockContents::of_records(&head, &records, records.len()), self.in_sequence(head, records))
             }
             BlockKind::Profile => {
-                let (batch, _) =
-                    get::<ProfileBatch>(plain).filter(|(batch, _)| is_sane(&batch.head) && is_sane(&batch.next))?;
+                let (batch, _) = decode_value::<ProfileBatch>(plain)
+                    .filter(|(batch, _)| is_sane(&batch.head) && is_sane(&batch.next))?;
                 (BlockContents::of_profile(&batch), self.profile_in_sequence(batch))
             }
             BlockKind::Samples => {
-                let (head, samples) = sample_block::decode(plain, tail)?;
+                let (head, samples) = sample_block::decode_samples(plain, tail)?;
                 (BlockContents::of_samples(&head, &samples), self.samples_in_sequence(head, samples))
             }
             BlockKind::Summary => {
-                let summary = summary(plain)?;
+                let summary = decode_summary(plain)?;
                 let contents = BlockContents::of_profile(&summary.batch);
                 let item = if summary.is_of(&self.header) {
                     LogItem::Summary(Box::new(summary))
@@ -372,7 +372,7 @@ impl<R: Read> LogReader<R> {
             BlockKind::Index => {
                 let place = self.blocks.position - BLOCK_HEAD_BYTES as u64 - u64::from(block.stored);
                 let found = self.index.as_mut().and_then(LogIndex::encoded);
-                let is_true = found.is_none_or(|found| found == plain) && tail == index::tail(place);
+                let is_true = found.is_none_or(|found| found == plain) && tail == index::index_tail(place);
                 let detail = "the index of its blocks states other blocks than there are".to_owned();
                 let item = (!is_true).then(|| self.problem(ProblemKind::SummaryWrong, 1, detail));
                 (BlockContents::default(), item)
@@ -386,7 +386,7 @@ impl<R: Read> LogReader<R> {
         if records.is_empty() {
             return None;
         }
-        let gap = lost.map(|lost| gap(self.header.rank, &head, lost));
+        let gap = lost.map(|lost| record_gap_problem(self.header.rank, &head, lost));
         self.after(gap, LogItem::Records { head, records })
     }
 
@@ -400,7 +400,7 @@ impl<R: Read> LogReader<R> {
             return Some(self.problem(ProblemKind::Damaged, 1, detail));
         }
         let lost = Some(batch.head.first - expected).filter(|&lost| lost > 0);
-        let gap = lost.map(|lost| gap(self.header.rank, &batch.head, lost));
+        let gap = lost.map(|lost| record_gap_problem(self.header.rank, &batch.head, lost));
         self.reached.records.expect(batch.head.thread, batch.next.first);
         self.after(gap, LogItem::Profile(Box::new(batch)))
     }
@@ -494,13 +494,13 @@ fn is_sane(head: &BatchHead) -> bool {
 }
 
 /// Reports that `lost` records of a thread are missing before `head`.
-pub(crate) fn gap(rank: u32, head: &BatchHead, lost: u64) -> LogItem {
+pub(crate) fn record_gap_problem(rank: u32, head: &BatchHead, lost: u64) -> LogItem {
     let detail = format!("{} of thread {} before its record {}", CountedNoun(lost, "record"), head.thread, head.first);
     LogItem::problem(rank, ProblemKind::Gap, lost, detail)
 }
 
 /// Returns the plain bytes and the tail of a block, or `None` if its frame does not hold what its head states.
-pub(crate) fn contents<'a>(
+pub(crate) fn unpack_block<'a>(
     memory: &'a mut Vec<u8>,
     block: &BlockHead,
     payload: &'a [u8],
@@ -514,14 +514,14 @@ pub(crate) fn contents<'a>(
     if memory.len() < plain {
         *memory = vec![0; plain.next_power_of_two()];
     }
-    let length = decompress(frame, &mut memory[..plain])?;
+    let length = decompress_frame(frame, &mut memory[..plain])?;
     (length == plain).then_some((&memory[..plain], tail))
 }
 
 /// Unpacks a frame and returns its number of bytes, or `None` if it is damaged or holds more than `plain`.
 ///
 /// zstd's context takes 160 kB and keeps nothing between frames, so that one serves all logs that a thread reads.
-fn decompress(frame: &[u8], plain: &mut [u8]) -> Option<usize> {
+fn decompress_frame(frame: &[u8], plain: &mut [u8]) -> Option<usize> {
     thread_local!(static CONTEXT: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) });
     CONTEXT.with_borrow_mut(|context| {
         let context = match context {
@@ -532,8 +532,8 @@ fn decompress(frame: &[u8], plain: &mut [u8]) -> Option<usize> {
     })
 }
 
-pub(crate) fn summary(plain: &[u8]) -> Option<ThreadSummary> {
-    let (summary, length) = get::<ThreadSummary>(plain)?;
+pub(crate) fn decode_summary(plain: &[u8]) -> Option<ThreadSummary> {
+    let (summary, length) = decode_value::<ThreadSummary>(plain)?;
     let is_whole = length == plain.len() && is_sane(&summary.batch.head) && is_sane(&summary.batch.next);
     is_whole.then_some(summary)
 }

@@ -17,11 +17,11 @@ use std::path::Path;
 
 use crate::definition::Definition;
 use crate::folder::RunFolder;
-use crate::format::{BLOCK_HEAD_BYTES, BlockHead, BlockKind, LogHeader, definitions};
+use crate::format::{BLOCK_HEAD_BYTES, BlockHead, BlockKind, LogHeader, decode_definitions};
 use crate::index::{self, BlockContents, INDEX_MAGIC, INDEX_TAIL_BYTES, IndexEntry};
 use crate::log_paths::open_file;
 use crate::rank_log::open_log;
-use crate::reader::{contents, summary};
+use crate::reader::{decode_summary, unpack_block};
 use crate::summary::ThreadSummary;
 
 /// Bytes read at a log's end at first. Many logs are shorter.
@@ -39,7 +39,7 @@ pub struct AtEnd {
     pub summaries: Vec<ThreadSummary>,
 }
 
-fn wrong<T>(what: impl Into<String>) -> io::Result<T> {
+fn log_contradiction<T>(what: impl Into<String>) -> io::Result<T> {
     Err(io::Error::other(what.into()))
 }
 
@@ -89,7 +89,7 @@ impl AtEndBytes {
 
     fn bytes(&self, at: u64, n: usize) -> io::Result<std::borrow::Cow<'_, [u8]>> {
         if at.checked_add(n as u64).is_none_or(|end| end > self.length) {
-            return wrong(format!("it states {n} bytes at byte {at} of a log of {}", self.length));
+            return log_contradiction(format!("it states {n} bytes at byte {at} of a log of {}", self.length));
         }
         if self.from <= at {
             let start = (at - self.from) as usize;
@@ -110,14 +110,16 @@ impl AtEndBytes {
         let place = self.bytes(tail, 8)?.first_chunk().map_or(u64::MAX, |bytes| u64::from_le_bytes(*bytes));
         let bytes = end.checked_sub(place).filter(|_| place < end);
         let Some(bytes) = bytes else {
-            return wrong(format!("the index states that it begins at byte {place}, after its end"));
+            return log_contradiction(format!("the index states that it begins at byte {place}, after its end"));
         };
         let plain = self.block(place, bytes, BlockKind::Index)?;
-        let Some(entries) = index::decode(&plain) else { return wrong("the index cannot be understood") };
+        let Some(entries) = index::decode_index(&plain) else {
+            return log_contradiction("the index cannot be understood");
+        };
         let mut at = self.header_end;
         for entry in &entries {
             if entry.place != at || entry.bytes < BLOCK_HEAD_BYTES as u64 {
-                return wrong(format!(
+                return log_contradiction(format!(
                     "the index states a block at byte {}, but one should be at byte {at}",
                     entry.place
                 ));
@@ -125,7 +127,9 @@ impl AtEndBytes {
             at += entry.bytes;
         }
         if at != place {
-            return wrong(format!("the blocks of the index end at byte {at}, the index begins at byte {place}"));
+            return log_contradiction(format!(
+                "the blocks of the index end at byte {at}, the index begins at byte {place}"
+            ));
         }
         Ok(Some((entries, end)))
     }
@@ -135,16 +139,16 @@ impl AtEndBytes {
         let head = self.bytes(place, BLOCK_HEAD_BYTES)?;
         let head = head.first_chunk().and_then(BlockHead::from_bytes);
         let Some(head) = head.filter(|head| BLOCK_HEAD_BYTES as u64 + u64::from(head.stored) == bytes) else {
-            return wrong(format!("no block of {bytes} bytes is at byte {place}"));
+            return log_contradiction(format!("no block of {bytes} bytes is at byte {place}"));
         };
         let payload = self.bytes(place + BLOCK_HEAD_BYTES as u64, head.stored as usize)?;
         if head.kind != kind as u8 || head.checksum(&payload) != head.crc {
-            return wrong(format!("the block at byte {place} is damaged, or not of kind {}", kind as u8));
+            return log_contradiction(format!("the block at byte {place} is damaged, or not of kind {}", kind as u8));
         }
         let mut memory = Vec::new();
-        match contents(&mut memory, &head, &payload) {
+        match unpack_block(&mut memory, &head, &payload) {
             Some((plain, _)) => Ok(plain.to_vec()),
-            None => wrong(format!("the block at byte {place} does not hold what it states")),
+            None => log_contradiction(format!("the block at byte {place} does not hold what it states")),
         }
     }
 
@@ -154,9 +158,9 @@ impl AtEndBytes {
             match BlockKind::from_number(entry.kind) {
                 Some(BlockKind::Definitions) => self.definitions(entry.place, entry.bytes, &mut found.definitions)?,
                 Some(BlockKind::Summary) => {
-                    match summary(&self.block(entry.place, entry.bytes, BlockKind::Summary)?) {
+                    match decode_summary(&self.block(entry.place, entry.bytes, BlockKind::Summary)?) {
                         Some(summary) => found.summaries.push(summary),
-                        None => return wrong("a summary cannot be understood"),
+                        None => return log_contradiction("a summary cannot be understood"),
                     }
                 }
                 _ => {}
@@ -165,9 +169,9 @@ impl AtEndBytes {
         self.after(end, &mut found.definitions)?;
         if !found.summaries.is_empty() {
             if let Some(other) = found.summaries.iter().find(|summary| !summary.is_of(&self.header)) {
-                return wrong(format!("a summary is of rank {}, or of another run", other.rank));
+                return log_contradiction(format!("a summary is of rank {}, or of another run", other.rank));
             }
-            agree(entries, &found.summaries)?;
+            check_summaries(entries, &found.summaries)?;
         }
         Ok(found)
     }
@@ -176,7 +180,9 @@ impl AtEndBytes {
         let end = place + bytes;
         while place < end {
             let bytes = self.block_bytes(place)?.filter(|bytes| *bytes <= end - place);
-            let Some(bytes) = bytes else { return wrong(format!("no block of definitions is at byte {place}")) };
+            let Some(bytes) = bytes else {
+                return log_contradiction(format!("no block of definitions is at byte {place}"));
+            };
             self.definitions_of(place, bytes, all)?;
             place += bytes;
         }
@@ -191,11 +197,11 @@ impl AtEndBytes {
     }
 
     fn definitions_of(&self, place: u64, bytes: u64, all: &mut Vec<Definition>) -> io::Result<()> {
-        match definitions(&self.block(place, bytes, BlockKind::Definitions)?) {
+        match decode_definitions(&self.block(place, bytes, BlockKind::Definitions)?) {
             Some((found, 0)) => all.extend(found),
             // The reader of all blocks reports what it does not know.
-            Some(_) => return wrong("definitions are of kinds that this version does not know"),
-            None => return wrong(format!("the definitions at byte {place} cannot be understood")),
+            Some(_) => return log_contradiction("definitions are of kinds that this version does not know"),
+            None => return log_contradiction(format!("the definitions at byte {place} cannot be understood")),
         }
         Ok(())
     }
@@ -204,7 +210,7 @@ impl AtEndBytes {
     fn after(&self, mut at: u64, all: &mut Vec<Definition>) -> io::Result<()> {
         while at < self.length {
             let Some(bytes) = self.block_bytes(at)? else {
-                return wrong(format!("no block follows the index at byte {at}"));
+                return log_contradiction(format!("no block follows the index at byte {at}"));
             };
             self.definitions_of(at, bytes, all)?;
             at += bytes;
@@ -214,14 +220,14 @@ impl AtEndBytes {
 }
 
 /// Checks that the summaries agree with the blocks of records and profiles: the same threads, as many records, in the same time.
-fn agree(entries: &[IndexEntry], summaries: &[ThreadSummary]) -> io::Result<()> {
+fn check_summaries(entries: &[IndexEntry], summaries: &[ThreadSummary]) -> io::Result<()> {
     // By thread: where its records begin, when, where the next one would be, and when.
     let mut threads: BTreeMap<u32, [u64; 4]> = BTreeMap::new();
     for entry in entries.iter().filter(|entry| entry.has_records()) {
         let BlockContents { thread, first, records, begin, end: until } = entry.contents;
         let [.., next, end] = threads.entry(thread).or_insert([first, begin, first, 0]);
         if *next != first {
-            return wrong(format!("records of thread {thread} are missing before its record {first}"));
+            return log_contradiction(format!("records of thread {thread} are missing before its record {first}"));
         }
         (*next, *end) = (first + records, until);
     }
@@ -231,19 +237,21 @@ fn agree(entries: &[IndexEntry], summaries: &[ThreadSummary]) -> io::Result<()> 
         match threads.remove(&thread) {
             Some(counted) if counted == stated && counted[2] - counted[0] == summary.records() => {}
             Some([first, _, next, _]) => {
-                return wrong(format!(
+                return log_contradiction(format!(
                     "the summary of thread {thread} is of {} records, or of another time than the log's {}",
                     summary.records(),
                     next - first
                 ));
             }
             None => {
-                return wrong(format!("there is a summary of thread {thread} and no record of it, or another summary"));
+                return log_contradiction(format!(
+                    "there is a summary of thread {thread} and no record of it, or another summary"
+                ));
             }
         }
     }
     match threads.first_key_value() {
-        Some((thread, _)) => wrong(format!("there is no summary of thread {thread}, which has records")),
+        Some((thread, _)) => log_contradiction(format!("there is no summary of thread {thread}, which has records")),
         None => Ok(()),
     }
 }

@@ -50,7 +50,7 @@ use lbprof_collector::words::SystemError;
 use crate::inspect::RecordingObstacle;
 use crate::launch_exit::LaunchExit;
 use crate::launcher_variables::is_zero;
-use crate::messages::say;
+use crate::messages::print_message;
 use crate::replace::become_program;
 
 /// Returns whether this is the first rank, as far as the launcher says. It alone prints messages that concern all ranks.
@@ -58,38 +58,40 @@ fn is_first_rank() -> bool {
     is_zero(&job::RANK_VARIABLES)
 }
 
-fn run() -> LaunchExit {
-    let options = match options::parse(std::env::args_os()) {
+fn run_rank() -> LaunchExit {
+    let options = match options::parse_command_line(std::env::args_os()) {
         Ok(options) => options,
         Err(exit) => return exit,
     };
-    let library = match library::find() {
+    let library = match library::find_library() {
         Ok(Some(library)) => library,
         Ok(None) => {
             if is_first_rank() {
-                say(format_args!("/proc is not there, so nothing is recorded: mount it (mount -t proc proc /proc)"));
+                print_message(format_args!(
+                    "/proc is not there, so nothing is recorded: mount it (mount -t proc proc /proc)"
+                ));
             }
             return become_program(&options.command, &options.settings);
         }
         Err(error) => {
             if is_first_rank() {
-                say(format_args!("{error:#}"));
+                print_message(format_args!("{error:#}"));
             }
             return LaunchExit::Library;
         }
     };
     warm_up::warm_up(&options.settings);
-    let obstacles = inspect::obstacles(&options.command, &library);
+    let obstacles = inspect::find_obstacles(&options.command, &library);
     for obstacle in obstacles.iter().filter(|_| is_first_rank()) {
-        say(format_args!("{obstacle}"));
+        print_message(format_args!("{obstacle}"));
     }
     let mut settings = options.settings;
     if !obstacles.iter().any(RecordingObstacle::is_in_the_loader) {
-        settings.push(("LD_PRELOAD".into(), library::preload(&library, std::env::var_os("LD_PRELOAD"))));
+        settings.push(("LD_PRELOAD".into(), library::preload_list(&library, std::env::var_os("LD_PRELOAD"))));
     }
     settings.push(("ASAN_OPTIONS".into(), library::asan_options(std::env::var_os("ASAN_OPTIONS"))));
     // An inherited key does not belong to this job.
-    settings.push((job::VARIABLE.into(), job::key().unwrap_or_default().into()));
+    settings.push((job::VARIABLE.into(), job::job_key().unwrap_or_default().into()));
     if options.reports && is_first_rank() {
         settings.push(fork_for_report());
     }
@@ -100,12 +102,13 @@ fn run() -> LaunchExit {
 /// Starts another process that returns from here, to become the program; this one prints the report at its end. Returns the variable by which the recorder
 /// finds where to write the run's folder; empty if the report cannot be printed.
 fn fork_for_report() -> (OsString, OsString) {
-    let forked = report_after::make_folder_file().and_then(|file| Ok((report_after::fork(file.clone())?, file)));
+    let forked =
+        report_after::make_folder_file().and_then(|file| Ok((report_after::fork_program(file.clone())?, file)));
     let file = match forked {
         Ok((Some(parent), _)) => parent.report_and_end(),
         Ok((None, file)) => file.into_os_string(),
         Err(error) => {
-            say(format_args!("no report will be printed: {}", SystemError(&error)));
+            print_message(format_args!("no report will be printed: {}", SystemError(&error)));
             OsString::new()
         }
     };
@@ -118,5 +121,5 @@ fn fork_for_report() -> (OsString, OsString) {
 #[cfg_attr(test, expect(dead_code, reason = "the tests bring their own"))]
 unsafe extern "C" fn entry(_count: c_int, _arguments: *const *const c_char) -> c_int {
     // The C library gives the arguments to std::env, too.
-    run() as c_int
+    run_rank() as c_int
 }

@@ -17,35 +17,35 @@ use crate::mpi::symbols::{is_c, is_of_mpi};
 use crate::mpi::{nesting, symbols};
 use crate::run::launcher;
 use crate::state::thread;
-use crate::system::dynamic_symbols::{ObjectSymbols, defined, undefined};
+use crate::system::dynamic_symbols::{ObjectSymbols, defined_symbols, undefined_symbols};
 use crate::system::foreign;
 use crate::system::objects;
 use crate::{forward, log};
 
 /// Looks for functions whose calls will not be seen. The log names them, and the first rank reports them.
-pub fn look(rank: i32) {
+pub fn look_for_bypasses(rank: i32) {
     let wrapped = wrapped_before();
     if let Some((_, object)) = wrapped.first() {
         let names: Vec<&str> = wrapped.iter().map(|(name, _)| *name).collect();
-        let detail = format!("{} in {object}", listed(&names));
+        let detail = format!("{} in {object}", shorten_list(&names));
         if rank == 0 {
-            guard::say(format_args!(
+            guard::say_line(format_args!(
                 "calls are not recorded that another wrapper gets first: {detail} (docs/supported.md)"
             ));
         }
-        log::define(Definition::Problem(ProblemKind::WrappedBefore as u16, wrapped.len() as u64, detail));
+        log::define_now(Definition::Problem(ProblemKind::WrappedBefore as u16, wrapped.len() as u64, detail));
     }
     let wrapped: BTreeSet<&str> = wrapped.iter().map(|(name, _)| *name).collect();
     let undefined = undefined_in_program();
-    let direct: Vec<&str> = forward::names()
+    let direct: Vec<&str> = forward::wrapper_names()
         .filter(|(profiling, own)| {
             is_c(own) && undefined.contains(*profiling) && !own.to_str().is_ok_and(|own| wrapped.contains(own))
         })
         .filter_map(|(profiling, _)| profiling.to_str().ok())
         .collect();
     if !direct.is_empty() {
-        let detail = listed(&direct);
-        log::define(Definition::Problem(ProblemKind::DirectCalls as u16, direct.len() as u64, detail));
+        let detail = shorten_list(&direct);
+        log::define_now(Definition::Problem(ProblemKind::DirectCalls as u16, direct.len() as u64, detail));
     }
 }
 
@@ -61,12 +61,12 @@ fn wrapped_before() -> Vec<(&'static str, String)> {
     let mut stems = BTreeSet::new();
     // Fortran's names come after C's.
     let mut in_c = c"";
-    for (profiling, own) in forward::names() {
+    for (profiling, own) in forward::wrapper_names() {
         if is_c(own) {
             in_c = own;
         }
         let Some(object) = before.contains(own).then(|| defined_before(own)).flatten() else { continue };
-        let behind = symbols::symbol(profiling);
+        let behind = symbols::find_symbol(profiling);
         // A function that MPI does not have is the program's own.
         if behind == 0 {
             continue;
@@ -84,18 +84,18 @@ fn wrapped_before() -> Vec<(&'static str, String)> {
 /// Returns the names of MPI's functions in the objects that the loader searches before this library.
 fn defined_in_objects_before() -> BTreeSet<&'static CStr> {
     let (mut names, mut is_before_us) = (BTreeSet::new(), true);
-    objects::visit(None, |object| {
+    objects::visit_objects(None, |object| {
         is_before_us &= !object.bounds().is_some_and(|(begin, _)| nesting::is_here(begin));
         if is_before_us {
             // SAFETY: the program and what was loaded with it first, which stay.
-            names.extend(unsafe { defined(object) }.map(|(_, name)| name).filter(|name| is_of_mpi(name)));
+            names.extend(unsafe { defined_symbols(object) }.map(|(_, name)| name).filter(|name| is_of_mpi(name)));
         }
     });
     names
 }
 
 /// Returns the first names of a list, and the number of the others.
-fn listed(names: &[&str]) -> String {
+fn shorten_list(names: &[&str]) -> String {
     const SHOWN: usize = 4;
     let first = names.get(..names.len().min(SHOWN)).unwrap_or_default().join(", ");
     match names.len().saturating_sub(SHOWN) {
@@ -107,7 +107,7 @@ fn listed(names: &[&str]) -> String {
 /// Returns the object that defines a function before this library does, or `None` if this library's definition is the first. A program
 /// that is not position-independent and takes a function's address has a stub of the function at it, which is no definition.
 fn defined_before(name: &CStr) -> Option<String> {
-    let address = foreign::visible(name);
+    let address = foreign::visible_definition(name);
     if address == 0 || nesting::is_here(address) {
         return None;
     }
@@ -123,16 +123,17 @@ fn defined_before(name: &CStr) -> Option<String> {
 /// Returns whether the object with the function at `address` takes the function `name` from another object.
 fn is_imported(address: usize, name: &CStr) -> bool {
     // SAFETY: the object of a function of MPI stays.
-    let found = objects::look_at(address, |object| unsafe { undefined(object) }.any(|(_, known)| known == name));
+    let found =
+        objects::look_at(address, |object| unsafe { undefined_symbols(object) }.any(|(_, known)| known == name));
     found.unwrap_or(false)
 }
 
 /// Returns the names of the functions that the program's own file takes from libraries.
 fn undefined_in_program() -> BTreeSet<&'static CStr> {
     let mut names = None;
-    objects::visit(None, |object| {
+    objects::visit_objects(None, |object| {
         // SAFETY: the first object is the program's, which stays.
-        names.get_or_insert_with(|| unsafe { undefined(object) }.map(|(_, name)| name).collect());
+        names.get_or_insert_with(|| unsafe { undefined_symbols(object) }.map(|(_, name)| name).collect());
     });
     names.unwrap_or_default()
 }
@@ -142,7 +143,7 @@ fn undefined_in_program() -> BTreeSet<&'static CStr> {
 /// Reads symbol tables itself, because the loader's look-ups allocate if they find nothing.
 fn initialized_of_local_library() -> usize {
     let mut address = None;
-    objects::visit(None, |object| {
+    objects::visit_objects(None, |object| {
         if address.is_none() && symbols::is_named_as_mpi(object.path()) {
             address = ObjectSymbols::of_other(object).and_then(|symbols| symbols.definition(c"PMPI_Initialized"));
         }
@@ -158,14 +159,14 @@ static SAYS: AtomicBool = AtomicBool::new(false);
 /// Runs when the dynamic loader has loaded the recorder, before the program.
 #[ctor::ctor(unsafe)]
 fn at_load() {
-    SAYS.store(launcher::rank().is_none_or(|rank| rank == 0), Relaxed);
+    SAYS.store(launcher::launcher_rank().is_none_or(|rank| rank == 0), Relaxed);
     // Looked up now, because at exit the loader's look-ups may not be used: they may allocate.
-    let address = foreign::visible(c"PMPI_Initialized");
+    let address = foreign::visible_definition(c"PMPI_Initialized");
     if address != 0 {
         INITIALIZED.store(address, Relaxed);
     }
     // SAFETY: the calling thread's state.
-    unsafe { enter::cold(thread::current(), weak::look) };
+    unsafe { enter::enter_cold(thread::current_thread(), weak::clear_missing_references) };
 }
 
 /// Reports, when the process exits, that MPI was initialised unseen, and returns whether it was. May run in a signal handler.

@@ -23,7 +23,7 @@ use std::sync::atomic::{
 use crate::forward::weak::set_word;
 use crate::forward::{BY_NAME, ForwardTarget, NAMES, NEXT, missing_in_fortran, report_missing};
 use crate::harmless::enter;
-use crate::harmless::signals::critical;
+use crate::harmless::signals::run_critical_section;
 use crate::mpi::symbols::{is_c, is_fortran_mpi, is_of_mpi, keep_loaded};
 use crate::processor::ROUTE_MPI;
 use crate::state::thread;
@@ -53,7 +53,9 @@ pub unsafe extern "C" fn choose(next: *const ForwardTarget, wrapper: usize, call
     let index = (next as usize - NEXT.as_ptr() as usize) / size_of::<ForwardTarget>();
     let route = match BY_CALLER.find(index, caller) {
         // SAFETY: the calling thread's state.
-        0 => unsafe { enter::quiet(thread::current(), || critical(|| look_up(index, caller))) },
+        0 => unsafe {
+            enter::enter_quietly(thread::current_thread(), || run_critical_section(|| look_up(index, caller)))
+        },
         known => known,
     };
     if route == ROUTE_MPI { wrapper } else { route }
@@ -75,7 +77,7 @@ pub fn resolve_referenced() {
                 && NEXT.get(index).is_some_and(|next| next.route.load(Relaxed) == 0)
                 && BY_CALLER.find(index, caller) == 0
             {
-                decide(&symbols, index, caller);
+                decide_route(&symbols, index, caller);
             }
         }
     }
@@ -101,16 +103,16 @@ fn index_of(name: &CStr) -> Option<usize> {
 fn look_up(index: usize, caller: usize) -> usize {
     let Some(only) = ONLY.get(index) else { return ROUTE_MPI };
     let route = only.route.load(Acquire);
-    if route != 0 && only.changes.load(Relaxed) == count(objects::changes()) {
+    if route != 0 && only.changes.load(Relaxed) == count_changes(objects::object_changes()) {
         return route;
     }
     let symbols = LoadedSymbols::read();
-    match decide(&symbols, index, caller) {
+    match decide_route(&symbols, index, caller) {
         Some(route) => route,
         None => {
             report_missing(index);
             // SAFETY: the calling thread's own state. The entry's note is another call's by now if a signal handler made that call.
-            unsafe { (*thread::current()).missing = index };
+            unsafe { (*thread::current_thread()).missing = index };
             if let Some(next) = NEXT.get(index) {
                 next.address.store(missing_in_fortran as *const () as usize, Relaxed);
             }
@@ -119,16 +121,16 @@ fn look_up(index: usize, caller: usize) -> usize {
     }
 }
 
-fn count(changes: ObjectChanges) -> u64 {
+fn count_changes(changes: ObjectChanges) -> u64 {
     changes.loaded + changes.unloaded
 }
 
 /// Finds the definition that a call is meant for, and keeps the route. Returns `None` if there is no definition.
-fn decide(symbols: &LoadedSymbols, index: usize, caller: usize) -> Option<usize> {
+fn decide_route(symbols: &LoadedSymbols, index: usize, caller: usize) -> Option<usize> {
     let (Some(next), Some(only), Some((profiling, own))) = (NEXT.get(index), ONLY.get(index), NAMES.get(index)) else {
         return None;
     };
-    let visible = foreign::next(own);
+    let visible = foreign::next_definition(own);
     if visible != 0 {
         let route = route_to(symbols.object_at(visible), own, next, visible);
         HAS_OTHERS.fetch_or(route != ROUTE_MPI, Relaxed);
@@ -147,7 +149,7 @@ fn decide(symbols: &LoadedSymbols, index: usize, caller: usize) -> Option<usize>
         [(object, address)] => {
             let route = route_to(Some(object), own, next, *address);
             only.route.store(0, Relaxed);
-            only.changes.store(count(symbols.changes()), Release);
+            only.changes.store(count_changes(symbols.changes()), Release);
             only.route.store(route, Release);
             keep_for(symbols, index, caller, own, route);
             Some(route)
@@ -187,7 +189,7 @@ fn seen_by_caller<'a>(
     caller: usize,
     definitions: &[(&'a ObjectSymbols, usize)],
 ) -> Option<(&'a ObjectSymbols, usize)> {
-    let ours = foreign::visible(own);
+    let ours = foreign::visible_definition(own);
     let mut seen_by_bound = None;
     let mut seen_by_object = None;
     for object in symbols.objects() {

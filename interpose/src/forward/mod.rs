@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use crate::harmless::{enter, guard};
-use crate::mpi::symbols::{find, is_c};
+use crate::mpi::symbols::{find_function, is_c};
 use crate::state::thread::{self, N_FREQUENT, N_MOST_FREQUENT, NEXT_FREQUENT};
 use crate::word::Word;
 
@@ -35,18 +35,18 @@ pub static NEXT: [ForwardTarget; NAMES.len()] =
 
 /// Returns the function called by wrapper `index` of C.
 #[inline(always)]
-pub fn next(index: usize) -> usize {
+pub fn next_function(index: usize) -> usize {
     let address = NEXT.get(index).map_or(0, |next| next.address.load(Relaxed));
-    if address == 0 { resolve(index) } else { address }
+    if address == 0 { resolve_next(index) } else { address }
 }
 
 /// Returns the function called by wrapper `index` of C while recording: [`resolve_c`] has looked them all up. `place` is its place in
 /// [`NEXT_FREQUENT`], if it has one.
 #[inline(always)]
-pub fn resolved(index: usize, place: usize) -> usize {
+pub fn resolved_function(index: usize, place: usize) -> usize {
     // SAFETY: build.rs numbers the wrappers, and NEXT has a slot for each; the thread's own state.
     unsafe {
-        let thread = thread::current();
+        let thread = thread::current_thread();
         let (frequent, most_frequent) = (&(*thread).next_frequent, &(*thread).next_most_frequent);
         match frequent.get(place).or_else(|| most_frequent.get(place - frequent.len())) {
             Some(&next) => next,
@@ -63,14 +63,14 @@ pub fn resolved(index: usize, place: usize) -> usize {
 pub unsafe fn resolved_most_frequent(place: usize) -> usize {
     const FIRST: usize = N_FREQUENT - N_MOST_FREQUENT;
     // SAFETY: the caller's promise; the thread's own state.
-    unsafe { *(*thread::current()).next_most_frequent.as_ptr().wrapping_add(place).wrapping_sub(FIRST) }
+    unsafe { *(*thread::current_thread()).next_most_frequent.as_ptr().wrapping_add(place).wrapping_sub(FIRST) }
 }
 
 /// Looks up all C functions, so that a recorded call need not ask whether its own is known.
 pub fn resolve_c() {
     for ((profiling, own), next) in NAMES.iter().zip(&NEXT) {
         if is_c(own) && next.address.load(Relaxed) == 0 {
-            let found = match find(profiling, own) {
+            let found = match find_function(profiling, own) {
                 0 => missing_recorded as *const () as usize,
                 found => found,
             };
@@ -96,12 +96,14 @@ pub fn next_at(next: usize) -> usize {
 
 #[cold]
 #[inline(never)]
-fn resolve(index: usize) -> usize {
-    let (Some(next), Some(names)) = (NEXT.get(index), NAMES.get(index)) else { return missing as *const () as usize };
-    let found = find(names.0, names.1);
+fn resolve_next(index: usize) -> usize {
+    let (Some(next), Some(names)) = (NEXT.get(index), NAMES.get(index)) else {
+        return missing_function as *const () as usize;
+    };
+    let found = find_function(names.0, names.1);
     if found == 0 {
         report_missing(index);
-        return missing as *const () as usize;
+        return missing_function as *const () as usize;
     }
     next.address.store(found, Relaxed);
     found
@@ -115,7 +117,7 @@ fn report_missing(index: usize) {
     if let (Some(reported), Some(names)) = (REPORTED.get(index), NAMES.get(index))
         && !reported.swap(true, Relaxed)
     {
-        guard::say(format_args!(
+        guard::say_line(format_args!(
             "{} was called, which the MPI library does not have; the call gives MPI_ERR_OTHER",
             names.1.to_string_lossy()
         ));
@@ -123,28 +125,28 @@ fn report_missing(index: usize) {
 }
 
 /// Returns the names of the functions of the table in C and Fortran: for profiling, and their own.
-pub fn names() -> impl Iterator<Item = (&'static CStr, &'static CStr)> {
+pub fn wrapper_names() -> impl Iterator<Item = (&'static CStr, &'static CStr)> {
     NAMES.iter().take(N_IN_TABLE).copied()
 }
 
-extern "C" fn missing() -> Word {
-    crate::mpi::abi::abi().err_other as Word
+extern "C" fn missing_function() -> Word {
+    crate::mpi::abi::current_abi().err_other as Word
 }
 
 /// Stands for a missing function if [`resolve_c`] put it there. The record of the call names it.
 extern "C" fn missing_recorded() -> Word {
     // SAFETY: the calling thread's own state; the slot before its cursor belongs to the call under way.
     let operation = unsafe {
-        let cursor = (*thread::current()).cursor;
+        let cursor = (*thread::current_thread()).cursor;
         if cursor.is_null() { None } else { (*cursor.sub(1)).operation() }
     };
     let name = operation.map_or("", |operation| operation.name());
     let mut own_names = NAMES.iter().map(|(_, own)| own.to_bytes());
     if let Some(index) = own_names.position(|own| own.strip_prefix(b"MPI_") == Some(name.as_bytes())) {
         // SAFETY: as above.
-        unsafe { enter::cold(thread::current(), || report_missing(index)) };
+        unsafe { enter::enter_cold(thread::current_thread(), || report_missing(index)) };
     }
-    missing()
+    missing_function()
 }
 
 /// Stands for a function of Fortran that the MPI library does not have. Sets ierror, which follows the arguments of C.
@@ -166,12 +168,12 @@ extern "C" fn missing_in_fortran(
 ) {
     // SAFETY: the thread's own state, where `fortran_names` has just put the function's index; ierror is null or an INTEGER's address.
     unsafe {
-        let index = (*thread::current()).missing;
+        let index = (*thread::current_thread()).missing;
         let ierror = ARGUMENTS
             .get(index)
             .and_then(|&at| [a, b, c, d, e, f, g, h, i, j, k, l, m, n].get(usize::from(at)).copied());
         if let Some(ierror) = ierror.filter(|&ierror| ierror != 0) {
-            (ierror as *mut i32).write(crate::mpi::abi::abi().err_other);
+            (ierror as *mut i32).write(crate::mpi::abi::current_abi().err_other);
         }
     }
 }

@@ -28,8 +28,8 @@ static LOOKED: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 static IS_BUSY: AtomicBool = AtomicBool::new(false);
 
 /// Makes references null that would be null without this library, if objects were loaded since the last time.
-pub fn look() {
-    signals::critical(|| {
+pub fn clear_missing_references() {
+    signals::run_critical_section(|| {
         if !IS_BUSY.swap(true, Acquire) {
             look_again();
             IS_BUSY.store(false, Release);
@@ -41,23 +41,26 @@ pub fn look() {
 /// that lock, so an object that is there before the look-ups is complete after them, unless more were loaded in between.
 fn look_again() {
     const ATTEMPTS: usize = 4;
-    let Some(ours) = objects::look_at(look as fn() as usize, |object| object.bounds()).flatten() else { return };
+    let Some(ours) = objects::look_at(clear_missing_references as fn() as usize, |object| object.bounds()).flatten()
+    else {
+        return;
+    };
     let [loaded, unloaded] = &LOOKED;
     let known = ObjectChanges { loaded: loaded.load(Relaxed), unloaded: unloaded.load(Relaxed) };
     for _ in 0..ATTEMPTS {
         let mut is_there: BTreeMap<CString, bool> = BTreeMap::new();
-        let found = objects::visit(Some(known), |object| {
+        let found = objects::visit_objects(Some(known), |object| {
             each_reference(object, ours, |name, _| {
                 is_there.entry(name.to_owned()).or_insert(true);
             });
         });
         let Some(changes) = found else { return };
         for (name, there) in &mut is_there {
-            *there = symbols::find(&profiling(name), name) != 0;
+            *there = symbols::find_function(&profiling_name(name), name) != 0;
         }
         let mut is_complete = true;
         if is_there.values().any(|there| !there) {
-            objects::visit(None, |object| {
+            objects::visit_objects(None, |object| {
                 is_complete &= object.changes() == changes;
                 if is_complete {
                     each_reference(object, ours, |name, word| {
@@ -77,7 +80,7 @@ fn look_again() {
 }
 
 /// Returns the name for profiling: MPI_Send → PMPI_Send, mpi_send_ → pmpi_send_.
-fn profiling(name: &CStr) -> CString {
+fn profiling_name(name: &CStr) -> CString {
     let first = if name.to_bytes().starts_with(b"M") { b'P' } else { b'p' };
     CString::new([&[first], name.to_bytes()].concat()).unwrap_or_default()
 }

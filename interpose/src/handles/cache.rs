@@ -20,7 +20,7 @@ pub const NO_HANDLE: Word = Word::MAX >> 1;
 ///
 /// # Safety
 /// `entry` is in the state of a live thread.
-pub unsafe fn uncache(entry: *mut Word, handle: Word) {
+pub unsafe fn forget_cached(entry: *mut Word, handle: Word) {
     // SAFETY: the caller's promise; aligned as a word is.
     let _ = unsafe { AtomicUsize::from_ptr(entry) }.compare_exchange(handle, NO_HANDLE, Relaxed, Relaxed);
 }

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use crate::handles::cache::{cache_slot, uncache};
+use crate::handles::cache::{cache_slot, forget_cached};
 use crate::harmless::signals::HandlerLock;
 use crate::mpi::call;
 use crate::mpi::predefined::{self, PredefinedHandle, is_predefined};
 use crate::recording::registry;
-use crate::state::thread::{RecorderThread, UNSEEN, tables};
+use crate::state::thread::{RecorderThread, UNSEEN, thread_tables};
 use crate::word::Word;
 
 /// Sizes of datatypes whose handles do not show it, by handle.
@@ -18,13 +18,13 @@ static SIZES: HandlerLock<Option<HashMap<Word, u64, foldhash::fast::FixedState>>
 /// # Safety
 /// `thread` is the calling thread's state; `datatype` is a valid handle or a null one.
 #[inline(always)]
-pub unsafe fn size(thread: *mut RecorderThread, datatype: Word) -> u64 {
+pub unsafe fn datatype_size(thread: *mut RecorderThread, datatype: Word) -> u64 {
     // SAFETY: the thread's own state.
     unsafe { if datatype == (*thread).type_handle { (*thread).type_size } else { look_up(thread, datatype) } }
 }
 
 /// # Safety
-/// As [`size`].
+/// As [`datatype_size`].
 #[cold]
 #[inline(never)]
 unsafe fn look_up(thread: *mut RecorderThread, datatype: Word) -> u64 {
@@ -33,11 +33,11 @@ unsafe fn look_up(thread: *mut RecorderThread, datatype: Word) -> u64 {
         let size = if let Some(size) = predefined::size_in_handle(datatype) {
             size
         } else {
-            let cached = (&raw mut (*tables(thread)).types).cast::<(Word, u64)>().add(cache_slot(datatype));
+            let cached = (&raw mut (*thread_tables(thread)).types).cast::<(Word, u64)>().add(cache_slot(datatype));
             if (*cached).0 != datatype {
                 let asking = (*thread).asking;
-                let Some(size) = crate::harmless::enter::cold(thread, || known_or_asked(datatype, asking)) else {
-                    // Until a call with it has succeeded (slot::learn).
+                let Some(size) = crate::harmless::enter::enter_cold(thread, || known_or_asked(datatype, asking)) else {
+                    // Until a call with it has succeeded (slot::learn_arguments).
                     (*thread).unusual |= UNSEEN;
                     return 0;
                 };
@@ -77,14 +77,14 @@ fn known_or_asked(datatype: Word, asking: bool) -> Option<u64> {
 }
 
 /// Forgets a datatype that is about to be freed, because its handle may be given to another one.
-pub fn forget(datatype: Word) {
+pub fn forget_datatype(datatype: Word) {
     if let Some(sizes) = SIZES.lock().as_deref_mut().and_then(Option::as_mut) {
         sizes.remove(&datatype);
     }
     // SAFETY: the states of registered threads are live.
     registry::for_each_thread(|thread| unsafe {
-        uncache(&raw mut (*thread).type_handle, datatype);
-        let cached = (&raw mut (*tables(thread)).types).cast::<(Word, u64)>().add(cache_slot(datatype));
-        uncache(&raw mut (*cached).0, datatype);
+        forget_cached(&raw mut (*thread).type_handle, datatype);
+        let cached = (&raw mut (*thread_tables(thread)).types).cast::<(Word, u64)>().add(cache_slot(datatype));
+        forget_cached(&raw mut (*cached).0, datatype);
     });
 }

@@ -12,7 +12,7 @@ use lbprof_collector::record::NONE;
 use crate::harmless::guard;
 use crate::harmless::signals::HandlerLock;
 use crate::log;
-use crate::mpi::abi::abi;
+use crate::mpi::abi::current_abi;
 use crate::mpi::{call, world};
 use crate::word::Word;
 
@@ -34,7 +34,7 @@ static KNOWN: HandlerLock<Option<GroupIds>> = HandlerLock::new(None);
 ///
 /// # Safety
 /// `group` is a valid handle.
-pub unsafe fn id(group: Word) -> Option<u32> {
+pub unsafe fn group_id(group: Word) -> Option<u32> {
     if !log::is_writing_records() {
         return None;
     }
@@ -52,19 +52,19 @@ pub unsafe fn id(group: Word) -> Option<u32> {
     };
     let mut known = KNOWN.lock()?;
     let known = known.get_or_insert_default();
-    let id = defined(known, ranks)?;
+    let id = define_group(known, ranks)?;
     if world_size.is_some() {
         known.world = Some(id);
     }
     Some(id)
 }
 
-fn defined(known: &mut GroupIds, ranks: Vec<u32>) -> Option<u32> {
+fn define_group(known: &mut GroupIds, ranks: Vec<u32>) -> Option<u32> {
     if let Some(&id) = known.ids.get(&ranks) {
         return Some(id);
     }
     if known.n_ranks + ranks.len() > MAX_RANKS {
-        guard::report(
+        guard::report_problem(
             ProblemKind::TooMany,
             format_args!(
                 "groups of more than {MAX_RANKS} ranks in all in one-sided synchronisation; further ones are not named"
@@ -87,9 +87,9 @@ fn defined(known: &mut GroupIds, ranks: Vec<u32>) -> Option<u32> {
 /// # Safety
 /// `group` is a valid handle.
 unsafe fn size_as_world(group: Word) -> Option<u32> {
-    let group = group & abi().handle_mask;
+    let group = group & current_abi().handle_mask;
     let world = world::world_group()?;
-    let (mut size, mut world_size, mut comparison) = (0i32, 0i32, abi().undefined);
+    let (mut size, mut world_size, mut comparison) = (0i32, 0i32, current_abi().undefined);
     // SAFETY: local operations on valid groups.
     unsafe {
         call::call2(c"PMPI_Group_size", group, &raw mut size as Word);
@@ -98,7 +98,7 @@ unsafe fn size_as_world(group: Word) -> Option<u32> {
             call::call3(c"PMPI_Group_compare", group, world, &raw mut comparison as Word);
         }
     }
-    (comparison == abi().identical).then(|| u32::try_from(size).ok()).flatten()
+    (comparison == current_abi().identical).then(|| u32::try_from(size).ok()).flatten()
 }
 
 /// Returns the world ranks of a group, which are empty if MPI gives none. Ranks outside of MPI_COMM_WORLD are [`NONE`].
@@ -106,16 +106,16 @@ unsafe fn size_as_world(group: Word) -> Option<u32> {
 /// # Safety
 /// `group` is a valid handle.
 pub unsafe fn world_ranks(group: Word) -> Vec<u32> {
-    let group = group & abi().handle_mask;
+    let group = group & current_abi().handle_mask;
     let mut size = 0i32;
     // SAFETY: local operations on a valid group.
     unsafe {
         call::call2(c"PMPI_Group_size", group, &raw mut size as Word);
         let ranks: Vec<i32> = (0..size).collect();
-        let mut world = vec![abi().undefined; ranks.len()];
+        let mut world = vec![current_abi().undefined; ranks.len()];
         if let Some(world_group) = world::world_group() {
             let (from, to) = (ranks.as_ptr() as Word, world.as_mut_ptr() as Word);
-            call::call(c"PMPI_Group_translate_ranks", [group, size as Word, from, world_group, to, 0, 0, 0]);
+            call::call_mpi(c"PMPI_Group_translate_ranks", [group, size as Word, from, world_group, to, 0, 0, 0]);
         }
         world.into_iter().map(|rank| u32::try_from(rank).unwrap_or(NONE)).collect()
     }

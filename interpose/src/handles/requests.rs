@@ -1,7 +1,7 @@
 //! The table of open requests: handles → started operations.
 //!
 //! A request may be completed by another thread than the one that started it, and its handle may be given to a new request the moment MPI
-//! has completed it, before this library sees the return. So the table may hold one handle twice, and [`take`] returns the request that was
+//! has completed it, before this library sees the return. So the table may hold one handle twice, and [`take_request`] returns the request that was
 //! started first. The table is an array of buckets without chains, used without a lock. Each handle has a home, one of its bucket's places,
 //! where nearly all are found at once. If its home is taken, a request goes to another place, and if the bucket is full, to an ordinary map.
 //!
@@ -168,7 +168,7 @@ fn is_older(id: u32, other: u32) -> bool {
 
 /// Returns the home of a handle: its bucket, and the index of its place.
 #[inline(always)]
-fn home(handle: Word) -> (&'static Bucket, usize) {
+fn home_bucket(handle: Word) -> (&'static Bucket, usize) {
     let index = index_of(handle);
     // SAFETY: the shift leaves an index of a place.
     (unsafe { TABLE.get_unchecked(index / WAYS) }, index % WAYS)
@@ -211,8 +211,8 @@ impl RequestSlot {
     fn store(&self, open: OpenRequest) {
         self.sent.store(open.sent, Relaxed);
         self.received.store(open.received, Relaxed);
-        self.peer_and_tag.store(pair(open.peer as u32, open.tag as u32), Relaxed);
-        self.comm_and_id.store(pair(open.comm, open.id), Relaxed);
+        self.peer_and_tag.store(pack_pair(open.peer as u32, open.tag as u32), Relaxed);
+        self.comm_and_id.store(pack_pair(open.comm, open.id), Relaxed);
         self.kind.store(open.kind, Relaxed);
     }
 
@@ -262,13 +262,13 @@ impl OpenRequest {
 }
 
 #[inline(always)]
-fn pair(low: u32, high: u32) -> u64 {
+fn pack_pair(low: u32, high: u32) -> u64 {
     u64::from(low) | u64::from(high) << 32
 }
 
 /// Exchanges the contents of a place for `new` if they are still `found`. Returns whether they were.
 #[inline(always)]
-fn exchange(place: &RequestSlot, found: usize, new: usize, is_concurrent: bool) -> bool {
+fn exchange_handle(place: &RequestSlot, found: usize, new: usize, is_concurrent: bool) -> bool {
     if !is_concurrent {
         exchange_on_this_core(&place.handle, found, new)
     } else {
@@ -280,8 +280,8 @@ fn exchange(place: &RequestSlot, found: usize, new: usize, is_concurrent: bool) 
 /// Puts a request into a place if that is free, and returns whether it was. `open` runs once the place is taken, so that few registers are
 /// needed until then.
 #[inline(always)]
-fn put(place: &RequestSlot, handle: Word, open: impl FnOnce() -> OpenRequest, is_concurrent: bool) -> bool {
-    let is_free = place.handle.load(Relaxed) == FREE && exchange(place, FREE, CLAIMED, is_concurrent);
+fn put_request(place: &RequestSlot, handle: Word, open: impl FnOnce() -> OpenRequest, is_concurrent: bool) -> bool {
+    let is_free = place.handle.load(Relaxed) == FREE && exchange_handle(place, FREE, CLAIMED, is_concurrent);
     if is_free {
         place.store(open());
         place.handle.store(handle, Release);
@@ -290,7 +290,7 @@ fn put(place: &RequestSlot, handle: Word, open: impl FnOnce() -> OpenRequest, is
 }
 
 #[inline(always)]
-pub fn insert(handle: Word, open: OpenRequest) {
+pub fn insert_request(handle: Word, open: OpenRequest) {
     if is_handle(handle) && !insert_at_home(handle, || open, is_concurrent()) {
         // A copy, so that the other one can stay in registers.
         insert_elsewhere(handle, &OpenRequest { ..open });
@@ -301,7 +301,7 @@ pub fn insert(handle: Word, open: OpenRequest) {
 /// one of MPI's.
 #[inline(always)]
 pub fn insert_at_home(handle: Word, open: impl FnOnce() -> OpenRequest, is_concurrent: bool) -> bool {
-    put(place_of(handle), handle, open, is_concurrent)
+    put_request(place_of(handle), handle, open, is_concurrent)
 }
 
 /// Remembers an open request whose home is taken.
@@ -309,16 +309,16 @@ pub fn insert_at_home(handle: Word, open: impl FnOnce() -> OpenRequest, is_concu
 #[inline(never)]
 pub fn insert_elsewhere(handle: Word, open: &OpenRequest) {
     let open = *open;
-    let (bucket, index) = home(handle);
+    let (bucket, index) = home_bucket(handle);
     let home = place_at(bucket, index);
     home.elsewhere.fetch_add(AT_ANOTHER_PLACE, AcqRel);
-    if (1..WAYS).any(|step| put(place_at(bucket, index + step), handle, || open, is_concurrent())) {
+    if (1..WAYS).any(|step| put_request(place_at(bucket, index + step), handle, || open, is_concurrent())) {
         return;
     }
     home.elsewhere.fetch_sub(AT_ANOTHER_PLACE, AcqRel);
     // SAFETY: the calling thread's state.
     unsafe {
-        enter::quiet(thread::current(), || {
+        enter::enter_quietly(thread::current_thread(), || {
             let Some(mut map) = OVERFLOW.lock() else { return };
             map.get_or_insert_default().entry(handle).or_default().push_back(open);
             home.elsewhere.fetch_add(1, AcqRel);
@@ -327,7 +327,7 @@ pub fn insert_elsewhere(handle: Word, open: &OpenRequest) {
 }
 
 /// Finds the index of the place of the oldest request of the bucket with this handle.
-fn find(bucket: &Bucket, handle: Word) -> Option<usize> {
+fn find_request(bucket: &Bucket, handle: Word) -> Option<usize> {
     // A bit for each place that has it, mostly one.
     let mut found = 0u32;
     for (i, place) in bucket.iter().enumerate() {
@@ -336,14 +336,14 @@ fn find(bucket: &Bucket, handle: Word) -> Option<usize> {
     match found.count_ones() {
         0 => None,
         1 => Some(found.trailing_zeros() as usize),
-        _ => Some(oldest(bucket, found)),
+        _ => Some(oldest_request(bucket, found)),
     }
 }
 
 /// Returns the place whose request was started first, among those whose bits are set in `found`.
 #[cold]
 #[inline(never)]
-fn oldest(bucket: &Bucket, found: u32) -> usize {
+fn oldest_request(bucket: &Bucket, found: u32) -> usize {
     let places = bucket.iter().enumerate().filter(|(i, _)| found >> i & 1 != 0);
     let first = places.reduce(|a, b| if is_older(a.1.id(), b.1.id()) { a } else { b });
     first.map_or(0, |(i, _)| i)
@@ -352,7 +352,7 @@ fn oldest(bucket: &Bucket, found: u32) -> usize {
 /// Takes the request at `place`, unless another thread has just done so.
 #[inline(always)]
 fn take_at(place: &RequestSlot, handle: Word) -> Option<OpenRequest> {
-    if !exchange(place, handle, CLAIMED, is_concurrent()) {
+    if !exchange_handle(place, handle, CLAIMED, is_concurrent()) {
         hint::spin_loop();
         return None;
     }
@@ -364,7 +364,7 @@ fn take_at(place: &RequestSlot, handle: Word) -> Option<OpenRequest> {
 /// Takes the request at place `index` of a bucket in which requests may not be at home, unless another thread has just done so.
 fn take_any(bucket: &Bucket, index: usize, handle: Word) -> Option<OpenRequest> {
     let open = take_at(place_at(bucket, index), handle)?;
-    let (_, at_home) = home(handle);
+    let (_, at_home) = home_bucket(handle);
     if index != at_home {
         place_at(bucket, at_home).elsewhere.fetch_sub(AT_ANOTHER_PLACE, AcqRel);
     }
@@ -393,7 +393,7 @@ pub struct PolledRequest {
     pub activity: u16,
 }
 
-/// Peeks for a poll, of which a program makes millions. Unlike [`peek`] it is inlined, and reads only the facts that the poll's record needs.
+/// Peeks for a poll, of which a program makes millions. Unlike [`peek_request`] it is inlined, and reads only the facts that the poll's record needs.
 #[inline(always)]
 pub fn peek_polled(handle: Word) -> Option<PolledRequest> {
     if !is_handle(handle) {
@@ -420,13 +420,13 @@ pub fn peek_polled(handle: Word) -> Option<PolledRequest> {
 #[cold]
 #[inline(never)]
 fn peek_again(handle: Word) -> Option<PolledRequest> {
-    let open = peek(handle)?;
+    let open = peek_request(handle)?;
     Some(PolledRequest { id: open.id, comm: open.comm, activity: Activity::number_in(open.kind) })
 }
 
 /// Takes out the oldest open request with this handle.
 #[inline(always)]
-pub fn take(handle: Word) -> Option<OpenRequest> {
+pub fn take_request(handle: Word) -> Option<OpenRequest> {
     if !is_handle(handle) {
         return None;
     }
@@ -442,7 +442,7 @@ pub fn take(handle: Word) -> Option<OpenRequest> {
     take_again(handle)
 }
 
-/// Takes a request that is at home and usual ([`OpenRequest::is_usual`]), as most are. Leaves others to [`take`] and returns `None`. MPI has
+/// Takes a request that is at home and usual ([`OpenRequest::is_usual`]), as most are. Leaves others to [`take_request`] and returns `None`. MPI has
 /// completed `handle`, so it is a request's.
 #[inline(always)]
 pub fn take_usual(handle: Word) -> Option<OpenRequest> {
@@ -476,28 +476,28 @@ pub fn take_usual(handle: Word) -> Option<OpenRequest> {
 #[cold]
 #[inline(never)]
 fn take_again(handle: Word) -> Option<OpenRequest> {
-    let (bucket, index) = home(handle);
+    let (bucket, index) = home_bucket(handle);
     if place_at(bucket, index).has_overflowed() {
         return of_both(bucket, handle, true);
     }
     loop {
-        if let Some(open) = take_any(bucket, find(bucket, handle)?, handle) {
+        if let Some(open) = take_any(bucket, find_request(bucket, handle)?, handle) {
             return Some(open);
         }
     }
 }
 
 /// Returns the oldest open request with this handle, which stays open.
-pub fn peek(handle: Word) -> Option<OpenRequest> {
+pub fn peek_request(handle: Word) -> Option<OpenRequest> {
     if !is_handle(handle) {
         return None;
     }
-    let (bucket, index) = home(handle);
+    let (bucket, index) = home_bucket(handle);
     if place_at(bucket, index).has_overflowed() {
         return of_both(bucket, handle, false);
     }
     loop {
-        let place = place_at(bucket, find(bucket, handle)?);
+        let place = place_at(bucket, find_request(bucket, handle)?);
         if let Some(open) = look_at(place, handle, RequestSlot::load) {
             return Some(open);
         }
@@ -510,14 +510,14 @@ pub fn peek(handle: Word) -> Option<OpenRequest> {
 #[inline(never)]
 fn of_both(bucket: &Bucket, handle: Word, take: bool) -> Option<OpenRequest> {
     // SAFETY: the calling thread's state.
-    unsafe { enter::quiet(thread::current(), || older_of_both(bucket, handle, take)) }
+    unsafe { enter::enter_quietly(thread::current_thread(), || older_of_both(bucket, handle, take)) }
 }
 
 fn older_of_both(bucket: &Bucket, handle: Word, take: bool) -> Option<OpenRequest> {
     let mut map = OVERFLOW.lock()?;
     loop {
         let first = map.as_ref().and_then(|map| map.get(&handle)).and_then(VecDeque::front).copied();
-        match (find(bucket, handle), first) {
+        match (find_request(bucket, handle), first) {
             (Some(index), first) if first.is_none_or(|first| is_older(place_at(bucket, index).id(), first.id)) => {
                 let place = place_at(bucket, index);
                 let inside =
@@ -533,7 +533,7 @@ fn older_of_both(bucket: &Bucket, handle: Word, take: bool) -> Option<OpenReques
                 if same.is_empty() {
                     map.remove(&handle);
                 }
-                place_at(bucket, home(handle).1).elsewhere.fetch_sub(1, AcqRel);
+                place_at(bucket, home_bucket(handle).1).elsewhere.fetch_sub(1, AcqRel);
                 return Some(first);
             }
             (_, first) => return first,

@@ -4,9 +4,9 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{Ordering::SeqCst, fence};
 
 use crate::harmless::guard;
-use crate::harmless::signals::critical;
+use crate::harmless::signals::run_critical_section;
 use crate::mpi::nesting;
-use crate::state::stage::{self, RecordingState, state};
+use crate::state::stage::{self, RecordingState, recording_state};
 use crate::state::thread::{Canary, CancelState, RecorderThread};
 
 /// Runs `work`, which does not unwind, with the thread marked busy, `errno` kept and the thread's cancellation put off.
@@ -16,7 +16,7 @@ use crate::state::thread::{Canary, CancelState, RecorderThread};
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn quiet<T>(thread: *mut RecorderThread, work: impl FnOnce() -> T) -> T {
+pub unsafe fn enter_quietly<T>(thread: *mut RecorderThread, work: impl FnOnce() -> T) -> T {
     // SAFETY: the thread's own state, errno and cancellation.
     unsafe {
         let errno = libc::__errno_location();
@@ -49,51 +49,51 @@ pub unsafe fn quiet<T>(thread: *mut RecorderThread, work: impl FnOnce() -> T) ->
     }
 }
 
-/// Runs `work` as [`quiet`] does, unless recording was given up. A panic in it ends recording.
+/// Runs `work` as [`enter_quietly`] does, unless recording was given up. A panic in it ends recording.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn cold<T: Default>(thread: *mut RecorderThread, work: impl FnOnce() -> T) -> T {
-    if stage::disabled() {
+pub unsafe fn enter_cold<T: Default>(thread: *mut RecorderThread, work: impl FnOnce() -> T) -> T {
+    if stage::is_disabled() {
         guard::report_waits();
         return T::default();
     }
     // SAFETY: the caller's promise.
-    unsafe { quiet(thread, || guard::guarded(work)) }
+    unsafe { enter_quietly(thread, || guard::run_guarded(work)) }
 }
 
-/// Runs `work`, which may use the thread's log, as [`cold`] does, unless recording has ended: then the log is no
+/// Runs `work`, which may use the thread's log, as [`enter_cold`] does, unless recording has ended: then the log is no
 /// longer the thread's own, see [`crate::recording::close`].
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn recording(thread: *mut RecorderThread, work: impl FnOnce()) {
+pub unsafe fn enter_recording(thread: *mut RecorderThread, work: impl FnOnce()) {
     // SAFETY: the caller's promise.
     unsafe {
-        cold(thread, || {
+        enter_cold(thread, || {
             // Either we see here that recording has ended, or the thread that ended it sees that we are busy, and waits.
             fence(SeqCst);
-            if state() == RecordingState::Recording {
+            if recording_state() == RecordingState::Recording {
                 work();
             }
         });
     }
 }
 
-/// Runs `work` as [`recording`] does, as a critical section.
+/// Runs `work` as [`enter_recording`] does, as a critical section.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
 pub unsafe fn run_critical(thread: *mut RecorderThread, work: impl FnOnce()) {
     // SAFETY: the caller's promise.
-    unsafe { recording(thread, || critical(work)) };
+    unsafe { enter_recording(thread, || run_critical_section(work)) };
 }
 
 /// Returns the number of nested entries of the recorder on a thread, which may be another one than the caller.
 ///
 /// # Safety
 /// The thread's state is there.
-pub unsafe fn busy(thread: *mut RecorderThread) -> u32 {
+pub unsafe fn busy_depth(thread: *mut RecorderThread) -> u32 {
     // SAFETY: the caller's promise; aligned words are read whole.
     unsafe { (&raw const (*thread).busy).read_volatile() }
 }

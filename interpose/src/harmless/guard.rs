@@ -12,7 +12,7 @@ use lbprof_collector::ring::{MAX_PROBLEMS, RingHead};
 use crate::harmless::memory;
 use crate::harmless::signals::{self, InVain};
 use crate::mpi::nesting;
-use crate::state::stage::{self, disabled};
+use crate::state::stage::{self, is_disabled};
 use crate::state::thread;
 use crate::system::descriptors::{self, Identity};
 
@@ -28,33 +28,33 @@ pub static RANK: AtomicU32 = AtomicU32::new(u32::MAX);
 /// Runs rare, non-trivial work. A panic in it ends recording, never the program.
 #[cold]
 #[inline(never)]
-pub fn guarded<T: Default>(work: impl FnOnce() -> T) -> T {
-    if disabled() { T::default() } else { caught(work) }
+pub fn run_guarded<T: Default>(work: impl FnOnce() -> T) -> T {
+    if is_disabled() { T::default() } else { catch_panic(work) }
 }
 
-/// Catches panics like [`guarded`], but works even if recording was given up: for work that other ranks wait for.
+/// Catches panics like [`run_guarded`], but works even if recording was given up: for work that other ranks wait for.
 #[cold]
 #[inline(never)]
-pub fn caught<T: Default>(work: impl FnOnce() -> T) -> T {
+pub fn catch_panic<T: Default>(work: impl FnOnce() -> T) -> T {
     let result = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|cause| {
         let what = cause.downcast_ref::<&str>().copied().or_else(|| cause.downcast_ref::<String>().map(String::as_str));
-        stage::disable();
+        stage::disable_recording();
         let what = what.unwrap_or("no message");
-        report(ProblemKind::InternalError, format_args!("internal error: {what}"));
+        report_problem(ProblemKind::InternalError, format_args!("internal error: {what}"));
         // A panic's payload may itself panic when dropped.
         std::mem::forget(cause);
         T::default()
     });
     report_waits();
-    if memory::EXHAUSTED.load(Relaxed) && !stage::disable() {
-        let thread = thread::current();
+    if memory::EXHAUSTED.load(Relaxed) && !stage::disable_recording() {
+        let thread = thread::current_thread();
         // SAFETY: the calling thread's state. Its outermost frame in the recorder is on its stack unless a handler has left it.
         let is_at_work = unsafe { nesting::frame_is_there((*thread).first_at_work, thread as usize) };
         if memory::INTERRUPTED.load(Relaxed) && !is_at_work {
             give_up_after_jump();
             return result;
         }
-        report(ProblemKind::NoMemory, format_args!("no memory is left; recording stops, the program goes on"));
+        report_problem(ProblemKind::NoMemory, format_args!("no memory is left; recording stops, the program goes on"));
     }
     result
 }
@@ -69,48 +69,48 @@ pub fn report_waits() {
         Some(InVain::NoAnswer) => (ProblemKind::DiskSilent, "the disk of the log has not answered for 60 s"),
         None => return,
     };
-    report(kind, format_args!("{reason}; recording stops, the program goes on"));
+    report_problem(kind, format_args!("{reason}; recording stops, the program goes on"));
 }
 
 /// Gives up recording because a signal's handler has left the recorder by siglongjmp, and reports that once.
 pub fn give_up_after_jump() {
-    stage::disable();
+    stage::disable_recording();
     let what = format_args!("a signal handler left the recorder by siglongjmp; recording stops, the program goes on");
-    report(ProblemKind::LeftByJump, what);
+    report_problem(ProblemKind::LeftByJump, what);
 }
 
 /// The head of the first ring, once there is one: counts are kept there, too, so that they outlive the process.
 static MIRROR: AtomicPtr<RingHead> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Keeps the counts in a ring's head from here on. The ring is never unmapped.
-pub fn mirror(head: &RingHead) {
+pub fn mirror_counts(head: &RingHead) {
     for (counter, count) in head.problems.iter().zip(&COUNTS) {
         counter.store(count.load(Relaxed), Relaxed);
     }
     MIRROR.store(std::ptr::from_ref(head).cast_mut(), Relaxed);
 }
 
-pub fn mirrored() -> Option<&'static RingHead> {
+pub fn mirrored_head() -> Option<&'static RingHead> {
     // SAFETY: the first ring's mapping lasts as long as the process.
     unsafe { MIRROR.load(Relaxed).as_ref() }
 }
 
 /// Forgets the head: the log is closed; or the process is a fork, and the ring its parent's.
-pub fn unmirror() {
+pub fn stop_mirroring() {
     MIRROR.store(std::ptr::null_mut(), Relaxed);
 }
 
-pub fn count(kind: ProblemKind, times: u64) {
+pub fn count_problem(kind: ProblemKind, times: u64) {
     if let Some(counter) = COUNTS.get(kind as usize) {
         counter.fetch_add(times, Relaxed);
     }
-    if let Some(counter) = mirrored().and_then(|head| head.problems.get(kind as usize)) {
+    if let Some(counter) = mirrored_head().and_then(|head| head.problems.get(kind as usize)) {
         counter.fetch_add(times, Relaxed);
     }
 }
 
 /// Returns the kinds of problems met so far, and how often.
-pub fn counts() -> impl Iterator<Item = (ProblemKind, u64)> {
+pub fn problem_counts() -> impl Iterator<Item = (ProblemKind, u64)> {
     ProblemKind::ALL.iter().filter_map(|&kind| {
         let n = COUNTS.get(kind as usize)?.load(Relaxed);
         (n != 0).then_some((kind, n))
@@ -118,11 +118,11 @@ pub fn counts() -> impl Iterator<Item = (ProblemKind, u64)> {
 }
 
 /// Counts a problem and shows it on stderr, in one line, the first time that its kind is met.
-pub fn report(kind: ProblemKind, what: fmt::Arguments) {
-    count(kind, 1);
+pub fn report_problem(kind: ProblemKind, what: fmt::Arguments) {
+    count_problem(kind, 1);
     let bit = 1 << (kind as u64 & 63);
     if REPORTED.fetch_or(bit, Relaxed) & bit == 0 {
-        say(what);
+        say_line(what);
     }
 }
 
@@ -130,7 +130,7 @@ pub fn report(kind: ProblemKind, what: fmt::Arguments) {
 pub fn report_removed(path: &Path) {
     static REPORTED: AtomicBool = AtomicBool::new(false);
     if !REPORTED.swap(true, Relaxed) {
-        say(format_args!("{} was removed while the program runs; what is recorded is lost", path.display()));
+        say_line(format_args!("{} was removed while the program runs; what is recorded is lost", path.display()));
     }
 }
 
@@ -140,13 +140,13 @@ static STDERR: OnceLock<Identity> = OnceLock::new();
 /// Runs when the dynamic loader has loaded the recorder, before the program.
 #[ctor::ctor(unsafe)]
 fn at_load() {
-    if let Ok((identity, _)) = descriptors::identify(2) {
+    if let Ok((identity, _)) = descriptors::identify_file(2) {
         let _ = STDERR.set(identity);
     }
 }
 
 /// Writes one line to stderr in one write, because ranks share a terminal.
-pub fn say(what: fmt::Arguments) {
+pub fn say_line(what: fmt::Arguments) {
     let line = match RANK.load(Relaxed) {
         u32::MAX => format!("lbprof: {what}\n"),
         rank => format!("lbprof: rank {rank}: {what}\n"),
@@ -156,7 +156,7 @@ pub fn say(what: fmt::Arguments) {
 
 /// Writes a line without any allocation.
 pub fn write_line(line: &str) {
-    let is_stderr = STDERR.get().is_some_and(|known| descriptors::identify(2).is_ok_and(|(now, _)| now == *known));
+    let is_stderr = STDERR.get().is_some_and(|known| descriptors::identify_file(2).is_ok_and(|(now, _)| now == *known));
     if is_stderr {
         // A failure does not matter: there may be no reader.
         // SAFETY: stderr is there.

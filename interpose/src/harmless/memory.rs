@@ -29,7 +29,7 @@ pub static EXHAUSTED: AtomicBool = AtomicBool::new(false);
 pub static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// Sets the reserve aside, once, for rings of `buffer` bytes. Returns false if there is no room for it.
-pub fn reserve(buffer: usize) -> bool {
+pub fn reserve_memory(buffer: usize) -> bool {
     // Encoding and compressing a ring take about three times its size.
     let bytes = (1 << 20) + 4 * buffer;
     let (access, kind) =
@@ -73,7 +73,7 @@ static HEAP: HandlerLock<Dlmalloc> = HandlerLock::new(Dlmalloc::new());
 static FORKED: AtomicBool = AtomicBool::new(false);
 
 /// Leaves the heap as it is in a fork, which takes the little memory that it needs from the C library.
-pub fn abandon() {
+pub fn abandon_heap() {
     FORKED.store(true, Relaxed);
 }
 

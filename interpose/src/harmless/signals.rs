@@ -1,6 +1,6 @@
 //! Locks and critical sections that withstand signal handlers: a handler may exit, call MPI or MPI_Abort, or leave by siglongjmp, at any instant.
 //!
-//! Sections of the recorder that hold a lock, use its heap or change a thread's log are marked ([`critical`]). Code in a
+//! Sections of the recorder that hold a lock, use its heap or change a thread's log are marked ([`run_critical_section`]). Code in a
 //! handler looks at the mark ([`in_critical`]) and keeps away from all three if it finds the thread in such a section: the
 //! ring and the log are whole at each instant, so the process may end there, and a call of MPI is passed on unrecorded.
 //!
@@ -98,13 +98,13 @@ pub fn waited_in_vain() -> Option<InVain> {
 }
 
 /// Runs `work`, which does not unwind, as a critical section.
-pub fn critical<T>(work: impl FnOnce() -> T) -> T {
-    let thread = thread::current();
+pub fn run_critical_section<T>(work: impl FnOnce() -> T) -> T {
+    let thread = thread::current_thread();
     // SAFETY: the calling thread's state.
     unsafe {
-        enter(thread);
+        enter_section(thread);
         let result = work();
-        leave(thread);
+        leave_section(thread);
         result
     }
 }
@@ -120,7 +120,7 @@ pub unsafe fn in_critical(thread: *mut RecorderThread) -> bool {
 
 /// # Safety
 /// `thread` is the calling thread's state.
-unsafe fn enter(thread: *mut RecorderThread) {
+unsafe fn enter_section(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state. A handler in between leaves the count as it found it.
     unsafe {
         let count = &raw mut (*thread).critical;
@@ -130,7 +130,7 @@ unsafe fn enter(thread: *mut RecorderThread) {
 
 /// # Safety
 /// `thread` is the calling thread's state. It has entered as often.
-unsafe fn leave(thread: *mut RecorderThread) {
+unsafe fn leave_section(thread: *mut RecorderThread) {
     // SAFETY: as above.
     unsafe {
         let count = &raw mut (*thread).critical;
@@ -186,11 +186,11 @@ impl<T> HandlerLock<T> {
     pub fn lock(&self) -> Option<LockGuard<'_, T>> {
         let mut patience = HolderPatience::default();
         self.wait(|| {
-            if stage::disabled() {
+            if stage::is_disabled() {
                 return true;
             }
             let Some(why) = patience.end(&self.used) else { return false };
-            if !stage::disable() {
+            if !stage::disable_recording() {
                 IN_VAIN.store(why as u8, Relaxed);
             }
             true
@@ -209,18 +209,18 @@ impl<T> HandlerLock<T> {
         let (mut patience, mut tries) = (HolderPatience::default(), 0u32);
         while goes_on() && patience.end(&self.used).is_none() {
             tries = tries.saturating_add(1);
-            pause(tries);
+            yield_processor(tries);
         }
     }
 
     fn wait(&self, mut in_vain: impl FnMut() -> bool) -> Option<LockGuard<'_, T>> {
-        let thread = thread::current();
+        let thread = thread::current_thread();
         let mut has_slept = false;
         // The section in which it slept last. One that has overtaken it may be long, too.
         let mut section = 0;
         loop {
             // SAFETY: the calling thread's state.
-            unsafe { enter(thread) };
+            unsafe { enter_section(thread) };
             let word = self.holder.load(Relaxed);
             let may_take = word & !AWAITED == 0 && (has_slept || !self.is_kept());
             // Where this thread has slept others may sleep still.
@@ -242,7 +242,7 @@ impl<T> HandlerLock<T> {
             }
             // SAFETY: as above.
             unsafe {
-                leave(thread);
+                leave_section(thread);
                 // Threads that wait for a lock of this thread see that it is at work.
                 for tries in (*thread).held.iter().filter_map(|held| held.as_ref()) {
                     tries.fetch_add(1, Relaxed);
@@ -387,7 +387,7 @@ impl LastHolder {
             // The system's facts about the holder are in files that may not be opened now, or whose names are not known.
             return WRITING.load(Relaxed) == id;
         }
-        process::doing(id).is_some_and(|doing| match doing {
+        process::thread_activity(id).is_some_and(|doing| match doing {
             ThreadActivity::Runs => true,
             ThreadActivity::Waits(call, stack) => {
                 SLOW.contains(&call) || frame.checked_sub(stack).is_some_and(|depth| 0 < depth && depth < DEPTH)
@@ -400,16 +400,16 @@ impl LastHolder {
 static WRITING: AtomicI32 = AtomicI32::new(0);
 
 /// Runs `write`, which may take long, so that other threads see even under a system call filter that this one is at work.
-pub fn writing<T>(write: impl FnOnce() -> T) -> T {
+pub fn note_writing<T>(write: impl FnOnce() -> T) -> T {
     // SAFETY: the calling thread's state.
-    WRITING.store(unsafe { (*thread::current()).id }, Relaxed);
+    WRITING.store(unsafe { (*thread::current_thread()).id }, Relaxed);
     let result = write();
     WRITING.store(0, Relaxed);
     result
 }
 
 /// Leaves the processor to others.
-fn pause(tries: u32) {
+fn yield_processor(tries: u32) {
     // SAFETY: plain system calls.
     unsafe {
         if tries < TRIES {
@@ -444,7 +444,7 @@ impl<T> Drop for LockGuard<'_, T> {
                 *held = std::ptr::null();
             }
             self.lock.release();
-            leave(self.thread);
+            leave_section(self.thread);
         }
     }
 }

@@ -28,7 +28,7 @@ fn at_load() {
 /// POSIX.1-2017, _exit.
 #[unsafe(export_name = "_exit")]
 unsafe extern "C" fn exit_at_once(status: c_int) -> ! {
-    mpi_not_started::report(Some(status));
+    mpi_not_started::report_unstarted(Some(status));
     let next = EXIT.known_address();
     // SAFETY: the function of this name has this signature; so has the system call, which does not return.
     unsafe {
@@ -43,7 +43,11 @@ unsafe extern "C" fn exit_at_once(status: c_int) -> ! {
 
 /// POSIX.1-2017, exec.
 #[unsafe(export_name = "execve")]
-unsafe extern "C" fn execute(path: *const c_char, argv: *const *const c_char, envp: *const *const c_char) -> c_int {
+unsafe extern "C" fn execute_program(
+    path: *const c_char,
+    argv: *const *const c_char,
+    envp: *const *const c_char,
+) -> c_int {
     // SAFETY: the program's own arguments.
     unsafe {
         mpi_not_started::report_execution(path, envp);

@@ -11,9 +11,9 @@ use crate::recording::{call_path, close, in_finalize};
 use crate::run::offsets;
 use crate::sampling;
 use crate::sources;
-use crate::state::stage::{self, RecordingState, set_state, state};
+use crate::state::stage::{self, RecordingState, recording_state, set_state};
 use crate::state::thread::{self, RecorderThread};
-use crate::system::clock::{self, ticks};
+use crate::system::clock::{self, read_ticks};
 use crate::system::{faults, process};
 use lbprof_collector::definition::{Definition, EndReason};
 use lbprof_collector::operation::Operation;
@@ -29,29 +29,29 @@ const RECORDS_WITHOUT_CALLS: u64 = 2;
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn finalising(thread: *mut RecorderThread) {
+pub unsafe fn on_finalize(thread: *mut RecorderThread) {
     if MODELS.fetch_sub(1, SeqCst) > 1 {
         return;
     }
     // SAFETY: the caller's promise.
     unsafe {
-        let end = ticks();
+        let end = read_ticks();
         let recorded = at_work() && {
             let window_end =
                 Record { call_site: call_path::current_or_none(thread), ..Record::new(Operation::Finalize, end) };
-            if let Some(head) = guard::mirrored() {
+            if let Some(head) = guard::mirrored_head() {
                 head.window_end.store(end, Relaxed);
             }
-            if (*thread).busy != 0 || signals::in_critical(thread) || stage::disabled() {
+            if (*thread).busy != 0 || signals::in_critical(thread) || stage::is_disabled() {
                 // From a handler that has interrupted the recorder; or recording was given up.
                 end_in_ring(thread, EndReason::Finalize, window_end);
                 false
             } else {
-                enter::cold(thread, || {
-                    signals::critical(|| {
+                enter::enter_cold(thread, || {
+                    signals::run_critical_section(|| {
                         sources::drain(LOG.lock().as_deref_mut());
                         close::close_all(thread, window_end);
-                        log::define(Definition::WindowEnd(end));
+                        log::define_now(Definition::WindowEnd(end));
                         report_silence(end);
                     });
                     true
@@ -59,16 +59,16 @@ pub unsafe fn finalising(thread: *mut RecorderThread) {
             }
         };
         // Even if this rank records nothing, the others wait for it here.
-        let offset = enter::quiet(thread, || guard::caught(|| offsets::measure_last()));
+        let offset = enter::enter_quietly(thread, || guard::catch_panic(|| offsets::measure_last()));
         if recorded {
-            enter::cold(thread, || {
-                signals::critical(|| {
+            enter::enter_cold(thread, || {
+                signals::run_critical_section(|| {
                     if let Some(offset) = offset {
-                        log::define(Definition::ClockOffset(offset));
+                        log::define_now(Definition::ClockOffset(offset));
                     }
                     close_log(EndReason::Finalize);
                 });
-                in_finalize::begin();
+                in_finalize::begin_finalize();
                 world::free_group();
             });
         }
@@ -79,7 +79,7 @@ pub unsafe fn finalising(thread: *mut RecorderThread) {
 fn report_silence(end: u64) {
     let is_long = LOG.with(|log| log.rank == 0 && log.second_has_passed(LEFT_INIT.load(Relaxed), end));
     if is_long == Some(true) && flush::RECORDED.load(Relaxed) <= RECORDS_WITHOUT_CALLS {
-        guard::say(format_args!(
+        guard::say_line(format_args!(
             "no MPI call was seen between MPI_Init and MPI_Finalize; if the program makes any, it looks them up in the MPI library itself (dlsym): \
              such calls cannot be recorded (docs/supported.md)"
         ));
@@ -90,7 +90,7 @@ fn report_silence(end: u64) {
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn aborting(thread: *mut RecorderThread, code: i32) {
+pub unsafe fn on_abort(thread: *mut RecorderThread, code: i32) {
     // SAFETY: the caller's promise.
     unsafe { end_early(thread, EndReason::Abort(code)) };
 }
@@ -104,9 +104,9 @@ extern "C" fn at_exit() {
         }
         return;
     }
-    let thread = thread::current();
+    let thread = thread::current_thread();
     // SAFETY: the calling thread's state.
-    unsafe { enter::quiet(thread, || end_early(thread, EndReason::Exit)) };
+    unsafe { enter::enter_quietly(thread, || end_early(thread, EndReason::Exit)) };
 }
 
 /// The functions that the dynamic loader calls at exit.
@@ -125,7 +125,7 @@ unsafe fn end_early(thread: *mut RecorderThread, reason: EndReason) {
     }
     guard::report_waits();
     // SAFETY: the caller's promise.
-    unsafe { end_in_ring(thread, reason, Record::new(Operation::ProgramEnd, ticks())) };
+    unsafe { end_in_ring(thread, reason, Record::new(Operation::ProgramEnd, read_ticks())) };
 }
 
 /// Ends recording; the rings keep what they hold, for the reader. Only the sums of profile mode are written: the recorder's heap
@@ -138,23 +138,23 @@ unsafe fn end_in_ring(thread: *mut RecorderThread, reason: EndReason, last: Reco
     unsafe {
         // A critical section that a handler has interrupted has the thread's log and the locks.
         let whole = !signals::in_critical(thread);
-        if whole && state() == RecordingState::Recording {
+        if whole && recording_state() == RecordingState::Recording {
             close::last_record(thread, last);
         }
-        stamp(reason, last.begin);
+        stamp_end(reason, last.begin);
         set_state(RecordingState::Done);
         if whole {
             close::write_sums();
             sources::drain(LOG.lock_at_end().as_deref_mut());
             sampling::end_at_exit();
-            end_line::report(LOG.lock_at_end().as_deref().and_then(Option::as_ref), last.begin);
+            end_line::report_end(LOG.lock_at_end().as_deref().and_then(Option::as_ref), last.begin);
         }
     }
 }
 
 /// Notes in the first ring's head how and when the process ended, unless that is there already.
-fn stamp(reason: EndReason, end: u64) {
-    let Some(head) = guard::mirrored() else { return };
+fn stamp_end(reason: EndReason, end: u64) {
+    let Some(head) = guard::mirrored_head() else { return };
     if head.end_reason.load(Relaxed) != 0 {
         return;
     }
@@ -163,10 +163,10 @@ fn stamp(reason: EndReason, end: u64) {
         EndReason::Exit => (2, 0),
         EndReason::Abort(code) => (3, code),
     };
-    let instant = clock::instant();
+    let instant = clock::read_instant();
     head.end_ticks.store(end, Relaxed);
     store_words(&head.end_instant, [instant.ticks, instant.monotonic_ns]);
-    if let Some((usage, _)) = process::usage() {
+    if let Some((usage, _)) = process::resource_usage() {
         store_words(&head.end_usage, usage.to_bytes().as_chunks().0.iter().copied().map(u64::from_le_bytes));
     }
     if let Some(status) = exit_status::exit_status() {
@@ -185,13 +185,14 @@ fn store_words(words: &[AtomicU64], values: impl IntoIterator<Item = u64>) {
 
 /// Writes the log's last definitions and closes it.
 fn close_log(reason: EndReason) {
-    let end = ticks();
-    stamp(reason, end);
+    let end = read_ticks();
+    stamp_end(reason, end);
     let mut last = log::usage_facts();
-    last.push(Definition::Instant(clock::instant()));
+    last.push(Definition::Instant(clock::read_instant()));
     use ProblemKind::{Dropped, LimitReached, RingLost, ThreadLost};
     // These are in the log since they were met.
-    let unwritten = guard::counts().filter(|(kind, _)| ![LimitReached, Dropped, ThreadLost, RingLost].contains(kind));
+    let unwritten =
+        guard::problem_counts().filter(|(kind, _)| ![LimitReached, Dropped, ThreadLost, RingLost].contains(kind));
     last.extend(unwritten.map(|(kind, times)| Definition::Problem(kind as u16, times, String::new())));
     let dropped = DROPPED.load(Relaxed);
     if dropped != 0 {
@@ -200,12 +201,12 @@ fn close_log(reason: EndReason) {
     last.push(Definition::End(reason, end));
     if let Some(mut log) = LOG.lock().and_then(|mut log| log.take()) {
         log.end(&last);
-        closed_log::closed(log.file().path());
-        end_line::report(Some(&log), end);
+        closed_log::note_closed_log(log.file().path());
+        end_line::report_end(Some(&log), end);
     }
-    killed::unwatch();
+    killed::unwatch_signals();
     // No page of a ring is touched any more.
-    guard::unmirror();
-    faults::uncover();
+    guard::stop_mirroring();
+    faults::uncover_sigbus();
     OPEN.store(false, Relaxed);
 }

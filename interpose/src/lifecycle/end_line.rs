@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 
-use lbprof_collector::words::{CountedNoun, SystemError, bytes, seconds};
+use lbprof_collector::words::{CountedNoun, SystemError, format_bytes, format_seconds};
 
 use crate::harmless::guard;
 use crate::lifecycle::process_state::{LEFT_INIT, SETTINGS};
@@ -14,7 +14,7 @@ use crate::system::{descriptors, sandbox};
 
 /// Says on the first rank what was recorded until `end`, in ticks, unless LBPROF_VERBOSE is 0. Says nothing if that could harm: a system call filter may
 /// forbid it, a pipe without a reader may be full, and under a launcher of another MPI each process is a first rank.
-pub fn report(log: Option<&OpenLog>, end: u64) {
+pub fn report_end(log: Option<&OpenLog>, end: u64) {
     let Some(log) = log.filter(|log| log.rank == 0) else { return };
     let settings = SETTINGS.lock_at_end();
     let Some(settings) = settings.as_deref().and_then(Option::as_ref).filter(|settings| settings.verbose) else {
@@ -27,8 +27,9 @@ pub fn report(log: Option<&OpenLog>, end: u64) {
     let name = log.dir.file_name().map(Path::new).filter(|_| !settings.dir_given);
     let dir = name.unwrap_or(&log.dir).display();
     // The first thread has no ring.
-    if guard::mirrored().is_none() {
-        let reason = write_error::last().map_or(String::new(), |error| format!(": {}", SystemError(&error)));
+    if guard::mirrored_head().is_none() {
+        let reason =
+            write_error::last_write_error().map_or(String::new(), |error| format!(": {}", SystemError(&error)));
         let of_rank = if log.n_ranks > 1 { " of rank 0" } else { "" };
         guard::write_line(&format!("lbprof: nothing{of_rank} was recorded in {dir}{reason}\n"));
         return;
@@ -43,7 +44,7 @@ pub fn report(log: Option<&OpenLog>, end: u64) {
     guard::write_line(&format!(
         "lbprof: {}, {},{dropped} {} of rank 0 {arrow} {dir}; read it with: lb-report{folder}\n",
         CountedNoun(u64::from(log.n_ranks), "rank"),
-        seconds(log.seconds_between(LEFT_INIT.load(Relaxed), end)),
-        bytes(log.bytes()),
+        format_seconds(log.seconds_between(LEFT_INIT.load(Relaxed), end)),
+        format_bytes(log.bytes()),
     ));
 }

@@ -10,7 +10,7 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
-use crate::mpi::symbols::symbol;
+use crate::mpi::symbols::find_symbol;
 
 /// Value of [`STATUS`] before the process begins to exit.
 const UNKNOWN: i64 = i64::MAX;
@@ -19,19 +19,19 @@ const UNKNOWN: i64 = i64::MAX;
 static STATUS: AtomicI64 = AtomicI64::new(UNKNOWN);
 
 /// Has exit() pass on its status from now on. Without on_exit(), as in musl, the status is never known.
-pub fn watch() {
-    call_at_exit(note);
+pub fn watch_exit_status() {
+    call_at_exit(note_exit_status);
 }
 
 /// Has exit() call `function` with the status, before the functions that were registered so far. Returns whether it will.
 pub fn call_at_exit(function: extern "C" fn(c_int, *mut c_void)) -> bool {
     type OnExit = unsafe extern "C" fn(extern "C" fn(c_int, *mut c_void), *mut c_void) -> c_int;
-    let address = symbol(c"on_exit");
+    let address = find_symbol(c"on_exit");
     // SAFETY: on_exit(3) has this signature wherever there is one. This library is never unloaded: it was preloaded.
     address != 0 && unsafe { std::mem::transmute::<usize, OnExit>(address)(function, std::ptr::null_mut()) } == 0
 }
 
-extern "C" fn note(status: c_int, _: *mut c_void) {
+extern "C" fn note_exit_status(status: c_int, _: *mut c_void) {
     STATUS.store(i64::from(status), Relaxed);
 }
 

@@ -17,10 +17,10 @@ pub unsafe extern "C" fn before_fork() {
 pub unsafe extern "C" fn in_child() {
     set_state(RecordingState::Done);
     OPEN.store(false, Relaxed);
-    memory::abandon();
-    guard::unmirror();
-    faults::uncover();
-    sampling::abandon();
+    memory::abandon_heap();
+    guard::stop_mirroring();
+    faults::uncover_sigbus();
+    sampling::abandon_sampling();
     // SAFETY: the child's only thread.
-    unsafe { close::abandon(thread::current()) };
+    unsafe { close::abandon_ring(thread::current_thread()) };
 }

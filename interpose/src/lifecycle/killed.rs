@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use crate::harmless::guard;
 use crate::lifecycle::process_state::{OPEN, PID};
 use crate::system::actions::{self, SignalAction};
-use crate::system::clock::ticks;
+use crate::system::clock::read_ticks;
 
 /// Signals by which launchers end ranks.
 const SIGNALS: [c_int; 2] = [libc::SIGTERM, libc::SIGINT];
@@ -24,7 +24,7 @@ const SIGNALS: [c_int; 2] = [libc::SIGTERM, libc::SIGINT];
 static WATCHED: AtomicBool = AtomicBool::new(false);
 
 /// Installs the handlers.
-pub fn watch() {
+pub fn watch_signals() {
     // The system does not end the first process of a namespace by a signal that is left to it, and a handler would interrupt its waits.
     if std::process::id() == 1 {
         return;
@@ -32,39 +32,39 @@ pub fn watch() {
     WATCHED.store(true, Relaxed);
     // The system's action holds again when the handler begins, and the signal may come while it runs.
     let flags = libc::SA_RESETHAND | libc::SA_NODEFER | libc::SA_ONSTACK;
-    let ours = SignalAction::of_handler(handler(), flags as u32 as u64);
+    let ours = SignalAction::of_handler(handler_address(), flags as u32 as u64);
     for signal in SIGNALS {
-        actions::replace(signal, libc::SIG_DFL, &ours);
+        actions::replace_action(signal, libc::SIG_DFL, &ours);
     }
 }
 
 /// Leaves the signals to the system again, unless the program has taken them meanwhile.
-pub fn unwatch() {
+pub fn unwatch_signals() {
     for signal in SIGNALS {
-        withdraw(signal);
+        withdraw_handler(signal);
     }
 }
 
 /// Leaves a signal to the system again if it is watched and the program has not taken it meanwhile.
-pub fn withdraw(signal: c_int) {
+pub fn withdraw_handler(signal: c_int) {
     if WATCHED.load(Relaxed) && SIGNALS.contains(&signal) {
-        actions::replace(signal, handler(), &SignalAction::DEFAULT);
+        actions::replace_action(signal, handler_address(), &SignalAction::DEFAULT);
     }
 }
 
-fn handler() -> usize {
-    caught as *const () as usize
+fn handler_address() -> usize {
+    on_signal as *const () as usize
 }
 
 /// Notes the time, and has the system end the process by the same signal.
-extern "C" fn caught(signal: c_int) {
+extern "C" fn on_signal(signal: c_int) {
     // A child of a fork has inherited the handler, not the ring.
     if OPEN.load(Relaxed)
         && PID.load(Relaxed) == std::process::id()
-        && let Some(head) = guard::mirrored()
+        && let Some(head) = guard::mirrored_head()
         && head.end_reason.load(Relaxed) == 0
     {
-        head.killed_ticks.store(ticks(), Relaxed);
+        head.killed_ticks.store(read_ticks(), Relaxed);
     }
     end_by(signal);
 }
@@ -72,8 +72,8 @@ extern "C" fn caught(signal: c_int) {
 /// Ends the process as the system would. Returns in the first process of a namespace, which the system does not end.
 fn end_by(signal: c_int) {
     // A program that has found the handler by a system call of its own may have put it back without our flags, or call it.
-    actions::exchange(signal, Some(&SignalAction::DEFAULT));
-    actions::unblock(signal);
+    actions::exchange_action(signal, Some(&SignalAction::DEFAULT));
+    actions::unblock_signal(signal);
     // SAFETY: to this process, which does not return from the first call unless a filter forbids it.
     unsafe {
         let process = libc::getpid();

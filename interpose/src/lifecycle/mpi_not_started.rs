@@ -16,7 +16,7 @@ use crate::lifecycle::process_state::BEFORE;
 use crate::mpi::symbols;
 use crate::run::settings::RecorderSettings;
 use crate::run::{job, launcher};
-use crate::state::stage::{RecordingState, state};
+use crate::state::stage::{RecordingState, recording_state};
 use crate::state::thread;
 use crate::system::clock::clock_ns;
 use crate::system::process;
@@ -72,19 +72,19 @@ static EXITS: AtomicBool = AtomicBool::new(false);
 #[ctor::ctor(unsafe)]
 fn at_load() {
     // SAFETY: the calling thread's state.
-    unsafe { enter::cold(thread::current(), prepare) };
+    unsafe { enter::enter_cold(thread::current_thread(), prepare_end_line) };
 }
 
 /// Prepares the line if this is the first rank's process that `lb-run` became.
-fn prepare() {
+fn prepare_end_line() {
     let pid = std::process::id();
     let is_meant = std::env::var(job::PROCESS_VARIABLE).is_ok_and(|number| number.parse() == Ok(pid))
-        && launcher::rank().is_none_or(|rank| rank == 0);
+        && launcher::launcher_rank().is_none_or(|rank| rank == 0);
     let settings = RecorderSettings::from_env();
     if !is_meant || settings.mode.is_none() {
         return;
     }
-    let command = shorten(process::command().join(" "));
+    let command = shorten_command(process::command_line().join(" "));
     let folder = settings.folder();
     // The folders of programs that a script starts are not known if they have the programs' names.
     let is_known = !settings.dir.to_string_lossy().contains("%x");
@@ -109,7 +109,7 @@ fn prepare() {
     KNOWS_STATUS.store(exit_status::call_at_exit(at_last), Relaxed);
 }
 
-fn shorten(command: String) -> String {
+fn shorten_command(command: String) -> String {
     let command: String = command.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     match command.char_indices().nth(MAX_COMMAND_CHARS) {
         Some((end, _)) => format!("{}…", &command[..end]),
@@ -119,11 +119,11 @@ fn shorten(command: String) -> String {
 
 /// Returns whether the process has not started MPI, as far as is known.
 pub fn is_unstarted() -> bool {
-    state() == RecordingState::Idle && BEFORE.iter().all(|known| known.load(Relaxed) == 0)
+    recording_state() == RecordingState::Idle && BEFORE.iter().all(|known| known.load(Relaxed) == 0)
 }
 
 /// Returns the line of this process, unless it has started MPI.
-fn due() -> Option<&'static UnstartedProgram> {
+fn due_end_line() -> Option<&'static UnstartedProgram> {
     UNSTARTED.get().filter(|program| program.pid == std::process::id() && is_unstarted())
 }
 
@@ -133,7 +133,7 @@ fn due() -> Option<&'static UnstartedProgram> {
 /// # Safety
 /// `path` is a string, and `envp` null or a list of strings that ends with null.
 pub unsafe fn report_execution(path: *const c_char, envp: *const *const c_char) {
-    let Some(program) = due() else { return };
+    let Some(program) = due_end_line() else { return };
     // SAFETY: the caller's promise.
     unsafe {
         let has_slash = CStr::from_ptr(path).to_bytes().contains(&b'/');
@@ -166,20 +166,20 @@ unsafe fn is_preloaded(envp: *const *const c_char) -> bool {
 pub fn note_exit() {
     match KNOWS_STATUS.load(Relaxed) {
         true => EXITS.store(true, Relaxed),
-        false => report(None),
+        false => report_unstarted(None),
     }
 }
 
 /// The last function that runs at exit: it was registered before the program's functions and the dynamic loader's.
 extern "C" fn at_last(status: c_int, _: *mut c_void) {
     if EXITS.load(Relaxed) {
-        report(Some(status));
+        report_unstarted(Some(status));
     }
 }
 
 /// Says that the process, which ends with `status`, if known, has not started MPI. Allocates nothing.
-pub fn report(status: Option<c_int>) {
-    let Some(program) = due() else { return };
+pub fn report_unstarted(status: Option<c_int>) {
+    let Some(program) = due_end_line() else { return };
     if !has_children() {
         program.line.write(status);
     } else if let Some(line) = &program.line_with_children
@@ -204,7 +204,7 @@ fn has_children() -> bool {
 fn is_recorded_in(folder: &Path, since_unix_s: i64) -> bool {
     let mut memory = [0; libc::PATH_MAX as usize];
     for number in 1..MAX_FOLDERS {
-        match numbered(&mut memory, folder, number).and_then(modified_unix_s) {
+        match numbered_folder(&mut memory, folder, number).and_then(modified_unix_s) {
             None => return false,
             Some(modified_unix_s) if modified_unix_s >= since_unix_s => return true,
             Some(_) => {}
@@ -213,7 +213,7 @@ fn is_recorded_in(folder: &Path, since_unix_s: i64) -> bool {
     false
 }
 
-fn numbered<'a>(memory: &'a mut [u8], folder: &Path, number: u32) -> Option<&'a CStr> {
+fn numbered_folder<'a>(memory: &'a mut [u8], folder: &Path, number: u32) -> Option<&'a CStr> {
     let mut rest = &mut memory[..];
     rest.write_all(folder.as_os_str().as_bytes()).ok()?;
     match number {

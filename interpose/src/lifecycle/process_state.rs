@@ -2,7 +2,7 @@
 
 use crate::harmless::signals::HandlerLock;
 use crate::run::settings::RecorderSettings;
-use crate::state::stage::{RecordingState, state};
+use crate::state::stage::{RecordingState, recording_state};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// The process that records; a fork is another one.
@@ -28,5 +28,5 @@ pub fn pcontrol_labels() -> bool {
 pub static OPEN: AtomicBool = AtomicBool::new(false);
 
 pub fn at_work() -> bool {
-    state() == RecordingState::Recording && PID.load(Relaxed) == std::process::id()
+    recording_state() == RecordingState::Recording && PID.load(Relaxed) == std::process::id()
 }

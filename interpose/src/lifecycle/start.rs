@@ -18,9 +18,9 @@ use crate::run::settings::RecorderSettings;
 use crate::run::{job, launcher, peers, report_request};
 use crate::sampling;
 use crate::sources;
-use crate::state::stage::{RecordingState, set_state, state};
+use crate::state::stage::{RecordingState, recording_state, set_state};
 use crate::state::thread::RecorderThread;
-use crate::system::clock::ticks;
+use crate::system::clock::read_ticks;
 use crate::system::owned_files::OwnedFolder;
 use crate::system::{self, clock, process, sandbox, stack};
 use crate::word::Word;
@@ -36,22 +36,22 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Prepares for MPI_Init or MPI_Session_init: chooses and reads the clock. Other ranks may find this one from here on.
 pub fn before_init() {
-    weak::look();
-    if state() != RecordingState::Idle || BEFORE.iter().any(|known| known.load(Relaxed) != 0) {
+    weak::clear_missing_references();
+    if recording_state() != RecordingState::Idle || BEFORE.iter().any(|known| known.load(Relaxed) != 0) {
         return;
     }
     // guard.rs reports our panics in one line.
     std::panic::set_hook(Box::new(|_| {}));
     let settings = RecorderSettings::from_env();
-    clock::choose(settings.clock);
+    clock::choose_clock(settings.clock);
     if let Some(mut kept) = SETTINGS.lock() {
         *kept = Some(settings);
     }
-    if let (Some(key), Some(rank)) = (job::key(), launcher::rank()) {
-        peers::register(&launcher::key_on_host(key), rank);
+    if let (Some(key), Some(rank)) = (job::job_key(), launcher::launcher_rank()) {
+        peers::register_socket(&launcher::key_on_host(key), rank);
     }
     let [ticks, ns] = &BEFORE;
-    let instant = clock::instant();
+    let instant = clock::read_instant();
     ticks.store(instant.ticks, Relaxed);
     ns.store(instant.monotonic_ns, Relaxed);
 }
@@ -60,17 +60,17 @@ pub fn before_init() {
 ///
 /// # Safety
 /// MPI is initialised; `thread` is the calling thread's state.
-pub unsafe fn initialised(thread: *mut RecorderThread, level: u8) {
-    LEFT_INIT.store(ticks(), Relaxed);
+pub unsafe fn on_initialised(thread: *mut RecorderThread, level: u8) {
+    LEFT_INIT.store(read_ticks(), Relaxed);
     let is_first = MODELS.fetch_add(1, SeqCst) == 0;
     // A session that is there already may have more threads.
     if is_first && provided_level().is_some_and(|level| level < CONCURRENT_THREADS) {
         requests::set_concurrent(false);
     }
     // SAFETY: the caller's promise.
-    unsafe { start(thread, level, |own| agreement::agree(own)) };
+    unsafe { start_recording(thread, level, |own| agreement::agree_on_run(own)) };
     // In any case no rank is to wait for this one.
-    drop(peers::registered());
+    drop(peers::take_registered());
 }
 
 /// Starts recording after MPI_Session_init, unless it has started. The ranks agree without a message, because only some of them may
@@ -79,13 +79,13 @@ pub unsafe fn initialised(thread: *mut RecorderThread, level: u8) {
 /// # Safety
 /// `session` is the new session's handle; `thread` is the calling thread's state.
 pub unsafe fn session_initialised(thread: *mut RecorderThread, session: Word) {
-    LEFT_INIT.store(ticks(), Relaxed);
+    LEFT_INIT.store(read_ticks(), Relaxed);
     MODELS.fetch_add(1, SeqCst);
     requests::set_concurrent(true);
     world::set_session(session);
     // SAFETY: the caller's promise.
-    unsafe { start(thread, 0, agreement::of_session) };
-    drop(peers::registered());
+    unsafe { start_recording(thread, 0, agreement::of_session) };
+    drop(peers::take_registered());
 }
 
 /// Makes the run's folder unless it exists, and checks that it is this user's.
@@ -98,10 +98,10 @@ fn make_folder(dir: &Path) -> io::Result<()> {
 
 /// # Safety
 /// MPI is initialised; `thread` is the calling thread's state.
-unsafe fn start(thread: *mut RecorderThread, level: u8, agree: impl FnOnce(StartingRank) -> Agreement) {
+unsafe fn start_recording(thread: *mut RecorderThread, level: u8, agree: impl FnOnce(StartingRank) -> Agreement) {
     // SAFETY: the caller's promise: MPI is initialised.
     unsafe {
-        if state() != RecordingState::Idle || !detect::detect() {
+        if recording_state() != RecordingState::Idle || !detect::detect_mpi() {
             return;
         }
         let Some(settings) = SETTINGS.lock().and_then(|settings| settings.clone()) else { return };
@@ -109,10 +109,10 @@ unsafe fn start(thread: *mut RecorderThread, level: u8, agree: impl FnOnce(Start
         guard::RANK.store(rank as u32, Relaxed);
         let among = settings.ranks.as_ref().is_none_or(|ranks| ranks.iter().any(|r| r == rank as u32));
         let mode = settings.mode.filter(|_| among);
-        let reserved = mode.is_some() && memory::reserve(settings.buffer);
+        let reserved = mode.is_some() && memory::reserve_memory(settings.buffer);
         if rank == 0 && settings.mode.is_some() {
             for complaint in &settings.complaints {
-                guard::say(format_args!("{complaint}"));
+                guard::say_line(format_args!("{complaint}"));
             }
         }
         if mode.is_some() && size == 1 {
@@ -124,10 +124,10 @@ unsafe fn start(thread: *mut RecorderThread, level: u8, agree: impl FnOnce(Start
         let (Some(mode), Some(place)) = (mode, place) else { return set_state(RecordingState::Done) };
         if !reserved {
             set_state(RecordingState::Done);
-            guard::say(format_args!("no memory is left; nothing is recorded"));
+            guard::say_line(format_args!("no memory is left; nothing is recorded"));
             return;
         }
-        signals::critical(|| open(thread, own, mode, &place, offset, level));
+        signals::run_critical_section(|| open_log(thread, own, mode, &place, offset, level));
     }
 }
 
@@ -145,8 +145,8 @@ fn provided_level() -> Option<u8> {
 /// Opens the log and starts to record.
 ///
 /// # Safety
-/// As [`start`].
-unsafe fn open(
+/// As [`start_recording`].
+unsafe fn open_log(
     thread: *mut RecorderThread,
     own: StartingRank,
     mode: RecordingMode,
@@ -161,13 +161,13 @@ unsafe fn open(
         system::memory::find_out();
         system::objects::find_out();
         process::note_folder();
-        call_path::configure(settings.depth, settings.check_paths);
+        call_path::configure_paths(settings.depth, settings.check_paths);
         let unknown_python = call_path::look_for_python();
-        let header = header(settings, mode, place, rank, size);
+        let header = log_header(settings, mode, place, rank, size);
         let created = make_folder(&place.dir).and_then(|()| OpenLog::create(&place.dir, &header, settings));
         let Ok(log) = created.inspect_err(|error| {
             let (dir, error) = (place.dir.display(), SystemError(error));
-            guard::say(format_args!("cannot write to {dir}: {error}; nothing is recorded"));
+            guard::say_line(format_args!("cannot write to {dir}: {error}; nothing is recorded"));
         }) else {
             return set_state(RecordingState::Done);
         };
@@ -180,16 +180,16 @@ unsafe fn open(
         PID.store(std::process::id(), Relaxed);
         OPEN.store(true, Relaxed);
         if let Some(version) = unknown_python {
-            log::define(Definition::Problem(ProblemKind::PythonUnknown as u16, 1, format!("Python {version}")));
+            log::define_now(Definition::Problem(ProblemKind::PythonUnknown as u16, 1, format!("Python {version}")));
         }
         note_beginning(settings, &header, offset, level);
         if world::world_model() {
             creation::define_predefined();
         }
-        sandbox::remember();
+        sandbox::remember_filters();
         process::watch_usage();
         for fact in log::usage_facts() {
-            log::define(fact);
+            log::define_now(fact);
         }
         begin_recording(thread, settings, rank);
     }
@@ -198,18 +198,18 @@ unsafe fn open(
 /// Installs what watches the process, and starts to record its calls.
 ///
 /// # Safety
-/// As [`start`]; the log is open.
+/// As [`start_recording`]; the log is open.
 unsafe fn begin_recording(thread: *mut RecorderThread, settings: &RecorderSettings, rank: i32) {
     // SAFETY: the caller's promise: MPI is initialised.
     unsafe {
         libc::pthread_atfork(Some(before_fork), None, Some(in_child));
-        exit_status::watch();
-        killed::watch();
-        sampling::start(settings.samples, settings.depth);
+        exit_status::watch_exit_status();
+        killed::watch_signals();
+        sampling::start_sampling(settings.samples, settings.depth);
         sources::install(settings);
-        bypass::look(rank);
-        registry::at_thread_ends(thread_end::end);
-        registry::attach(thread);
+        bypass::look_for_bypasses(rank);
+        registry::at_thread_ends(thread_end::on_thread_end);
+        registry::attach_ring(thread);
         if (*thread).log.is_null() {
             return set_state(RecordingState::Done);
         }
@@ -222,43 +222,49 @@ unsafe fn begin_recording(thread: *mut RecorderThread, settings: &RecorderSettin
 /// Notes problems met so far, the offset of the rank's clock, the thread level, the start of the process, if the system says, and the return of MPI's own
 /// MPI_Init.
 fn note_beginning(settings: &RecorderSettings, header: &LogHeader, offset: Option<ClockOffset>, level: u8) {
-    guard::count(ProblemKind::BadSetting, settings.complaints.len() as u64);
+    guard::count_problem(ProblemKind::BadSetting, settings.complaints.len() as u64);
     if header.clock == ClockSource::Monotonic && settings.clock.is_none() {
-        guard::count(ProblemKind::SlowClock, 1);
+        guard::count_problem(ProblemKind::SlowClock, 1);
     }
     match offset {
-        Some(offset) => log::define(Definition::ClockOffset(offset)),
-        None => guard::count(ProblemKind::ClocksUnknown, 1),
+        Some(offset) => log::define_now(Definition::ClockOffset(offset)),
+        None => guard::count_problem(ProblemKind::ClocksUnknown, 1),
     }
-    log::define(Definition::ThreadLevel(level));
+    log::define_now(Definition::ThreadLevel(level));
     let [before, now] = &header.instants;
     let age_ns =
         process::age_ns().zip(now.monotonic_ns.checked_sub(before.monotonic_ns).filter(|&span_ns| span_ns > 0));
     if let Some((age_ns, span_ns)) = age_ns {
         let per_ns = now.ticks.saturating_sub(before.ticks) as f64 / span_ns as f64;
-        let started = ticks().saturating_sub((age_ns as f64 * per_ns) as u64).min(before.ticks);
-        log::define(Definition::Lifetime(LifetimePoint::Started, started));
+        let started = read_ticks().saturating_sub((age_ns as f64 * per_ns) as u64).min(before.ticks);
+        log::define_now(Definition::Lifetime(LifetimePoint::Started, started));
     }
-    log::define(Definition::Lifetime(LifetimePoint::LeftInit, LEFT_INIT.load(Relaxed)));
+    log::define_now(Definition::Lifetime(LifetimePoint::LeftInit, LEFT_INIT.load(Relaxed)));
 }
 
-fn header(settings: &RecorderSettings, mode: RecordingMode, place: &RunDirectory, rank: i32, size: i32) -> LogHeader {
+fn log_header(
+    settings: &RecorderSettings,
+    mode: RecordingMode,
+    place: &RunDirectory,
+    rank: i32,
+    size: i32,
+) -> LogHeader {
     let [ticks, monotonic_ns] = BEFORE.each_ref().map(|word| word.load(Relaxed));
     LogHeader {
         run_id: place.run_id,
         rank: rank as u32,
         n_ranks: size as u32,
-        host: process::host(),
+        host: process::host_of_process(),
         pid: std::process::id(),
-        command: process::command(),
+        command: process::command_line(),
         mpi: library_version(),
-        abi: abi::abi().name.into(),
+        abi: abi::current_abi().name.into(),
         recorder: env!("CARGO_PKG_VERSION").into(),
-        clock: clock::source(),
+        clock: clock::clock_source(),
         started_unix_s: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()),
         recorded_ranks: settings.ranks.clone().unwrap_or_else(|| RankList(Vec::new())),
         mode,
-        instants: [ClockPair { ticks, monotonic_ns }, clock::instant()],
+        instants: [ClockPair { ticks, monotonic_ns }, clock::read_instant()],
         settings: settings.given.clone(),
     }
 }
@@ -277,7 +283,7 @@ fn library_version() -> String {
 
 /// Returns the thread level by its order in the standard; interfaces number it differently.
 pub fn thread_level(provided: c_int) -> u8 {
-    match abi::abi().kind {
+    match abi::current_abi().kind {
         abi::AbiFamily::Standard => match provided {
             ..1024 => 0,
             1024..2048 => 1,

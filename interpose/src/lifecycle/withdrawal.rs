@@ -38,7 +38,7 @@ macro_rules! of_signals {
 
             #[unsafe(export_name = $name)]
             unsafe extern "C" fn $function(signal: Word, b: Word, c: Word, d: Word, e: Word, f: Word) -> Word {
-                killed::withdraw(signal as c_int);
+                killed::withdraw_handler(signal as c_int);
                 // SAFETY: the program's own arguments.
                 unsafe { call_next(&$constant, [signal, b, c, d, e, f]) }
             }
@@ -68,7 +68,7 @@ static PRCTL: NextFunction = NextFunction::named(c"prctl");
 #[unsafe(export_name = "prctl")]
 unsafe extern "C" fn control(option: Word, b: Word, c: Word, d: Word, e: Word, f: Word) -> Word {
     if [libc::PR_SET_NO_NEW_PRIVS, libc::PR_SET_SECCOMP].contains(&(option as c_int)) {
-        killed::unwatch();
+        killed::unwatch_signals();
     }
     // SAFETY: the program's own arguments.
     unsafe { call_next(&PRCTL, [option, b, c, d, e, f]) }

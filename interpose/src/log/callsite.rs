@@ -106,7 +106,7 @@ impl CallSiteTable {
         }
         if self.next_site >= MAX_SITES {
             let what = format_args!("more than {MAX_SITES} call sites; further ones have no name");
-            guard::report(ProblemKind::TooMany, what);
+            guard::report_problem(ProblemKind::TooMany, what);
             return None;
         }
         let id = self.next_site;
@@ -172,7 +172,7 @@ impl CallSiteTable {
         if let Some(at) = self.known_module_at(address) {
             return Some(at);
         }
-        let object = objects::look_at(address as usize, module)?;
+        let object = objects::look_at(address as usize, describe_module)?;
         let mut known = self.modules.iter().map(|known| (known.base, known.end, &known.path));
         let at = known.position(|known| known == (object.base, object.end, &object.path));
         let at = at.unwrap_or(self.modules.len());
@@ -209,7 +209,7 @@ impl CallSiteTable {
 
     /// Forgets sites whose addresses may have changed hands, if objects were unloaded.
     pub fn refresh(&mut self) {
-        let unloads = objects::unloads();
+        let unloads = objects::count_unloads();
         if unloads != self.unloads {
             self.unloads = unloads;
             self.ids.clear();
@@ -220,11 +220,11 @@ impl CallSiteTable {
 }
 
 /// Describes a loaded object for the log. The loader names neither the program nor the kernel's own object, whose functions read the clocks.
-fn module(object: &LoadedObject) -> Module {
+fn describe_module(object: &LoadedObject) -> Module {
     let path = match object.path().to_string_lossy() {
         path if path.starts_with("linux-vdso") => "[vdso]".to_owned(),
-        path if !path.is_empty() => process::absolute(Path::new(&*path)).to_string_lossy().into_owned(),
-        _ if object.is_program() => process::executable().to_string_lossy().into_owned(),
+        path if !path.is_empty() => process::resolve_path(Path::new(&*path)).to_string_lossy().into_owned(),
+        _ if object.is_program() => process::executable_path().to_string_lossy().into_owned(),
         _ => "[vdso]".to_owned(),
     };
     let segments_of_notes = object.segments(libc::PT_NOTE).filter_map(|(begin, end)| {

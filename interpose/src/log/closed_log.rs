@@ -23,14 +23,14 @@ struct ClosedLog {
 static CLOSED: OnceLock<ClosedLog> = OnceLock::new();
 
 /// MPI_Finalize has closed the log at `path`: definitions that come later are appended to it.
-pub fn closed(path: &Path) {
+pub fn note_closed_log(path: &Path) {
     if let Ok(path) = CString::new(path.as_os_str().as_bytes()) {
         CLOSED.set(ClosedLog { path, process: std::process::id() }).ok();
     }
 }
 
 /// Appends a small definition to the log that MPI_Finalize has closed.
-pub fn append(definition: &Definition) {
+pub fn append_definition(definition: &Definition) {
     // A child of a fork ends with a status of its own.
     let Some(closed) = CLOSED.get().filter(|closed| closed.process == std::process::id()) else { return };
     if sandbox::is_filtered() {

@@ -11,7 +11,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::harmless::{guard, signals};
-use crate::system::descriptors::{self, Identity, identify, out_of_the_way};
+use crate::system::descriptors::{self, Identity, identify_file, out_of_the_way};
 use crate::system::owned_files::open_owned;
 use crate::system::sandbox;
 
@@ -30,18 +30,18 @@ impl LogFile {
     /// Makes the file, which must not exist.
     pub fn create(path: &Path) -> io::Result<Self> {
         let file = out_of_the_way(open_owned(path, libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT)?)?;
-        let (identity, _) = identify(file.as_raw_fd())?;
+        let (identity, _) = identify_file(file.as_raw_fd())?;
         Ok(LogFile { file: ManuallyDrop::new(file), path: path.to_owned(), identity })
     }
 
     pub fn set_len(&mut self, length: u64) -> io::Result<()> {
-        ours(&mut self.file, &self.path, self.identity)?.set_len(length)
+        reopen_own_file(&mut self.file, &self.path, self.identity)?.set_len(length)
     }
 }
 
 /// The file, opened anew where the program has closed it.
-fn ours<'a>(file: &'a mut ManuallyDrop<File>, path: &Path, identity: Identity) -> io::Result<&'a mut File> {
-    let known = identify(file.as_raw_fd()).ok().filter(|(found, _)| *found == identity);
+fn reopen_own_file<'a>(file: &'a mut ManuallyDrop<File>, path: &Path, identity: Identity) -> io::Result<&'a mut File> {
+    let known = identify_file(file.as_raw_fd()).ok().filter(|(found, _)| *found == identity);
     let names = match known {
         Some((_, names)) => names,
         // Opening a file may be what the filter ends the process for.
@@ -53,7 +53,7 @@ fn ours<'a>(file: &'a mut ManuallyDrop<File>, path: &Path, identity: Identity) -
             // The program may have another user by now: what counts is that it is the same file.
             let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
             let new = out_of_the_way(OpenOptions::new().append(true).custom_flags(flags).open(path)?)?;
-            let (found, names) = identify(new.as_raw_fd())?;
+            let (found, names) = identify_file(new.as_raw_fd())?;
             if found != identity {
                 return Err(io::Error::new(io::ErrorKind::NotFound, "the log was replaced"));
             }
@@ -70,8 +70,8 @@ fn ours<'a>(file: &'a mut ManuallyDrop<File>, path: &Path, identity: Identity) -
 
 impl Write for LogFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let file = ours(&mut self.file, &self.path, self.identity)?;
-        descriptors::quietly(|| signals::writing(|| file.write(bytes)))
+        let file = reopen_own_file(&mut self.file, &self.path, self.identity)?;
+        descriptors::run_without_signals(|| signals::note_writing(|| file.write(bytes)))
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -82,7 +82,7 @@ impl Write for LogFile {
 impl Drop for LogFile {
     fn drop(&mut self) {
         if !sandbox::is_filtered()
-            && identify(self.file.as_raw_fd()).is_ok_and(|(identity, _)| identity == self.identity)
+            && identify_file(self.file.as_raw_fd()).is_ok_and(|(identity, _)| identity == self.identity)
         {
             // SAFETY: the file is not used any more, and the number is still its own.
             unsafe { ManuallyDrop::drop(&mut self.file) };

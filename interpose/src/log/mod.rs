@@ -40,12 +40,12 @@ pub static LOG: HandlerLock<Option<OpenLog>> = HandlerLock::new(None);
 
 /// Returns the resources that the process and the calling thread have used so far; none where a system call filter may not allow to ask.
 pub fn usage_facts() -> Vec<Definition> {
-    let Some((process, thread)) = process::usage() else { return Vec::new() };
+    let Some((process, thread)) = process::resource_usage() else { return Vec::new() };
     vec![Definition::Usage(process), Definition::ThreadUsage(thread)]
 }
 
 /// Writes a definition to the rank's log, now: what the ring holds may refer to it if the process is killed.
-pub fn define(definition: Definition) {
+pub fn define_now(definition: Definition) {
     LOG.with(|log| log.define(&[definition]));
 }
 
@@ -161,7 +161,7 @@ impl OpenLog {
 
     /// Adds definitions that are written with the next block, see [`define_later`].
     pub fn define_later(&mut self, definitions: &[Definition]) -> bool {
-        if guard::mirrored().is_none() {
+        if guard::mirrored_head().is_none() {
             return self.define(definitions);
         }
         let result = definitions.iter().try_for_each(|definition| self.writer.definition_later(definition));
@@ -265,7 +265,7 @@ impl OpenLog {
         if self.limit != 0 && self.writer.bytes() > self.limit && self.mode == RecordingMode::Events {
             self.mode = RecordingMode::Profile;
             WRITES_RECORDS.store(false, Relaxed);
-            guard::count(ProblemKind::LimitReached, 1);
+            guard::count_problem(ProblemKind::LimitReached, 1);
             self.define(&[Definition::Problem(ProblemKind::LimitReached as u16, 1, String::new())]);
         }
         batch
@@ -299,7 +299,7 @@ impl OpenLog {
     pub fn sample_usage(&mut self, now: u64, thread: u32) {
         if self.second_has_passed(self.sampled_at, now) {
             self.sampled_at = now;
-            let instant = clock::instant();
+            let instant = clock::read_instant();
             let mut facts = if thread == FIRST_THREAD { usage_facts() } else { Vec::new() };
             facts.push(Definition::Instant(instant));
             self.define(&facts);
@@ -308,7 +308,7 @@ impl OpenLog {
 
     /// Keeps in the first ring's head how far the log goes beyond the records in rings, so that a cut is noticed, and the definitions that it lacks.
     fn note_facts(&self) {
-        if let Some(head) = guard::mirrored() {
+        if let Some(head) = guard::mirrored_head() {
             head.facts_end.store(self.writer.facts_end(), Relaxed);
             head.keep_waiting(self.writer.bytes(), self.writer.waiting());
         }
@@ -318,12 +318,12 @@ impl OpenLog {
     fn took(&mut self, result: io::Result<()>) -> bool {
         self.note_facts();
         let Err(error) = result else { return true };
-        write_error::note(&error);
+        write_error::note_write_error(&error);
         let whole = self.writer.bytes();
         let _ = self.writer.sink_mut().set_len(whole);
         let (dir, error) = (self.dir.display(), SystemError(&error));
         let what = format_args!("cannot write to {dir}: {error}; records are lost, the program goes on");
-        guard::report(ProblemKind::Dropped, what);
+        guard::report_problem(ProblemKind::Dropped, what);
         false
     }
 }

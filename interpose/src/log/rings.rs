@@ -14,7 +14,7 @@ use lbprof_collector::ring::Ring;
 use lbprof_collector::words::SystemError;
 
 use crate::log::write_error;
-use crate::system::descriptors::{Identity, identify, quietly};
+use crate::system::descriptors::{Identity, identify_file, run_without_signals};
 use crate::system::kept_file::KeptFile;
 use crate::system::owned_files::open_owned;
 
@@ -29,15 +29,15 @@ static FILE: OnceLock<RingsFile> = OnceLock::new();
 /// Rings in the file of which the log does not have everything.
 static IN_USE: AtomicU32 = AtomicU32::new(0);
 
-pub fn make(dir: &Path, bytes: usize, rank: u32, thread: u32, run_id: u64) -> io::Result<Ring> {
+pub fn make_ring_memory(dir: &Path, bytes: usize, rank: u32, thread: u32, run_id: u64) -> io::Result<Ring> {
     let path = dir.join(rings_name(rank));
-    let made = quietly(|| match FILE.get() {
+    let made = run_without_signals(|| match FILE.get() {
         // Threads make theirs side by side.
         Some(rings) => rings.make_ring(bytes, rank, thread, run_id),
         None => make_first(&path, bytes, rank, thread, run_id),
     });
     let ring = made.map_err(|error| {
-        write_error::note(&error);
+        write_error::note_write_error(&error);
         io::Error::new(error.kind(), format!("cannot make {}: {}", path.display(), SystemError(&error)))
     })?;
     IN_USE.fetch_add(1, SeqCst);
@@ -48,7 +48,7 @@ fn make_first(path: &Path, bytes: usize, rank: u32, thread: u32, run_id: u64) ->
     let file = open_owned(path, libc::O_RDWR | libc::O_CREAT)?;
     let kept = KeptFile::new();
     let ring = Ring::create_in(&file, bytes, rank, thread, run_id).and_then(|ring| {
-        let (identity, _) = identify(file.as_raw_fd())?;
+        let (identity, _) = identify_file(file.as_raw_fd())?;
         kept.keep(file)?;
         // The first thread makes its ring before there are others.
         let _ = FILE.set(RingsFile { path: path.to_owned(), identity, file: kept });
@@ -60,7 +60,7 @@ fn make_first(path: &Path, bytes: usize, rank: u32, thread: u32, run_id: u64) ->
 }
 
 /// The path of the file with this process's rings.
-pub fn path() -> &'static Path {
+pub fn rings_path() -> &'static Path {
     FILE.get().map_or(Path::new(""), |rings| &rings.path)
 }
 

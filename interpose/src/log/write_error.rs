@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 static NUMBER: AtomicI32 = AtomicI32::new(0);
 
 /// Notes that a file of the run could not be made or written.
-pub fn note(error: &io::Error) {
+pub fn note_write_error(error: &io::Error) {
     NUMBER.store(error.raw_os_error().unwrap_or(0), Relaxed);
 }
 
-pub fn last() -> Option<io::Error> {
+pub fn last_write_error() -> Option<io::Error> {
     Some(NUMBER.load(Relaxed)).filter(|&number| number != 0).map(io::Error::from_raw_os_error)
 }

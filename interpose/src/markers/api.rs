@@ -8,11 +8,11 @@ use lbprof_collector::definition::RegionKind;
 use lbprof_collector::record::Record;
 
 use crate::harmless::guard;
-use crate::markers::marks::{begin, end, marked, param, record, text};
-use crate::markers::regions::counter;
-use crate::markers::stack::{mark, phases};
-use crate::state::stage::{RecordingState, state};
-use crate::system::clock::ticks;
+use crate::markers::marks::{begin_phase, end_phase, marker_text, run_marker, set_param, set_recording};
+use crate::markers::regions::intern_counter;
+use crate::markers::stack::{open_phases, write_marker};
+use crate::state::stage::{RecordingState, recording_state};
+use crate::system::clock::read_ticks;
 
 /// The functions that lbprof.h calls, in its order.
 #[repr(C)]
@@ -53,61 +53,64 @@ unsafe extern "C" fn api_phase_begin(name: *const c_char, kind: c_int) {
         _ => RegionKind::Useful,
     };
     // SAFETY: the header passes the program's string.
-    unsafe { named(name, |name| begin(&name, kind, false)) };
+    unsafe { with_marker_name(name, |name| begin_phase(&name, kind, false)) };
 }
 
 unsafe extern "C" fn api_phase_end(name: *const c_char) {
     // SAFETY: the header passes the program's string.
-    unsafe { named(name, |name| end(&name)) };
+    unsafe { with_marker_name(name, |name| end_phase(&name)) };
 }
 
 unsafe extern "C" fn api_iteration_begin(name: *const c_char) {
     // SAFETY: the header passes the program's string.
-    unsafe { named(name, |name| begin(&name, RegionKind::Useful, true)) };
+    unsafe { with_marker_name(name, |name| begin_phase(&name, RegionKind::Useful, true)) };
 }
 
 unsafe extern "C" fn api_work(operations: c_double, quanta: c_double) {
-    marked(|thread| {
-        let region = phases(thread).map_or(0, |open| open.innermost());
-        mark(
+    run_marker(|thread| {
+        let region = open_phases(thread).map_or(0, |open| open.innermost());
+        write_marker(
             thread,
             Record {
                 sent: operations.to_bits(),
                 received: quanta.to_bits(),
                 request: region,
-                ..Record::new(Operation::Work, ticks())
+                ..Record::new(Operation::Work, read_ticks())
             },
         );
     });
 }
 
 unsafe extern "C" fn api_count(name: *const c_char, value: c_double) {
-    marked(|thread| {
+    run_marker(|thread| {
         // SAFETY: the header passes the program's string.
-        if let Some(name) = unsafe { text(name) } {
-            let Some(id) = counter(&name) else { return };
-            mark(thread, Record { sent: value.to_bits(), request: id, ..Record::new(Operation::Counter, ticks()) });
+        if let Some(name) = unsafe { marker_text(name) } {
+            let Some(id) = intern_counter(&name) else { return };
+            write_marker(
+                thread,
+                Record { sent: value.to_bits(), request: id, ..Record::new(Operation::Counter, read_ticks()) },
+            );
         }
     });
 }
 
 unsafe extern "C" fn api_param(name: *const c_char, value: c_double) {
     // SAFETY: the header passes the program's string.
-    unsafe { named(name, |name| param(name.into_owned(), value)) };
+    unsafe { with_marker_name(name, |name| set_param(name.into_owned(), value)) };
 }
 
 unsafe extern "C" fn api_record(on: c_int) {
-    record(on != 0);
+    set_recording(on != 0);
 }
 
 /// Gives a marker's name to `work`, if it has one and the process records or will record.
 ///
 /// # Safety
 /// `name` is a C string or null.
-unsafe fn named(name: *const c_char, work: impl FnOnce(Cow<str>)) {
-    if state() == RecordingState::Done {
+unsafe fn with_marker_name(name: *const c_char, work: impl FnOnce(Cow<str>)) {
+    if recording_state() == RecordingState::Done {
         return;
     }
     // SAFETY: the caller's promise, as `text` wants it.
-    guard::guarded(|| unsafe { text(name) }.map_or((), work));
+    guard::run_guarded(|| unsafe { marker_text(name) }.map_or((), work));
 }

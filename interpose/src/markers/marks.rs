@@ -13,7 +13,7 @@ use crate::log;
 use crate::markers::pause;
 use crate::markers::stack::{self, MAX_DEPTH};
 use crate::recording::{nested, room};
-use crate::state::stage::{RecordingState, state};
+use crate::state::stage::{RecordingState, recording_state};
 use crate::state::thread::{self, RecorderThread};
 
 /// Phases started before MPI_Init, outermost first. They are open when the window starts.
@@ -26,12 +26,12 @@ static EARLY_PARAMS: HandlerLock<Vec<(String, f64)>> = HandlerLock::new(Vec::new
 static EARLY_PAUSE: AtomicBool = AtomicBool::new(false);
 
 /// Runs a marker on the calling thread, which has its ring by then. Does nothing inside an MPI call.
-pub fn marked(work: impl FnOnce(*mut RecorderThread)) {
-    let thread = thread::current();
+pub fn run_marker(work: impl FnOnce(*mut RecorderThread)) {
+    let thread = thread::current_thread();
     let frame = thread::Canary::uninit();
     // SAFETY: the thread's own state.
     unsafe {
-        if state() != RecordingState::Recording {
+        if recording_state() != RecordingState::Recording {
             return;
         }
         if (*thread).busy != 0 {
@@ -39,10 +39,10 @@ pub fn marked(work: impl FnOnce(*mut RecorderThread)) {
             return;
         }
         if nested::in_call(thread, &frame) {
-            guard::count(ProblemKind::MarkerInsideCall, 1);
+            guard::count_problem(ProblemKind::MarkerInsideCall, 1);
             return;
         }
-        enter::recording(thread, || {
+        enter::enter_recording(thread, || {
             if !(*thread).log.is_null() || !room::refill(thread).is_null() {
                 work(thread);
             }
@@ -54,65 +54,65 @@ pub fn marked(work: impl FnOnce(*mut RecorderThread)) {
 /// program has asked for that.
 pub fn replay_early(thread: *mut RecorderThread) {
     for (name, kind, iterated) in take_early(&EARLY) {
-        stack::enter(thread, &name, kind, iterated);
+        stack::enter_phase(thread, &name, kind, iterated);
     }
     for (name, value) in take_early(&EARLY_PARAMS) {
-        log::define(Definition::Param(name, value));
+        log::define_now(Definition::Param(name, value));
     }
     if EARLY_PAUSE.load(Relaxed) {
         // SAFETY: the thread's own state.
-        unsafe { pause::pause(thread) };
+        unsafe { pause::pause_recording(thread) };
     }
 }
 
 /// Locks markers that are kept until MPI_Init, or returns `None` after it.
 fn lock_early<T>(early: &HandlerLock<Vec<T>>) -> Option<LockGuard<'_, Vec<T>>> {
-    if state() == RecordingState::Idle { early.lock() } else { None }
+    if recording_state() == RecordingState::Idle { early.lock() } else { None }
 }
 
 fn take_early<T>(early: &HandlerLock<Vec<T>>) -> Vec<T> {
     early.lock().map(|mut early| std::mem::take(&mut *early)).unwrap_or_default()
 }
 
-pub fn begin(name: &str, kind: RegionKind, iterated: bool) {
+pub fn begin_phase(name: &str, kind: RegionKind, iterated: bool) {
     if let Some(mut early) = lock_early(&EARLY) {
         if early.len() < MAX_DEPTH {
             early.push((name.to_owned(), kind, iterated));
         }
     } else {
-        marked(|thread| stack::enter(thread, name, kind, iterated));
+        run_marker(|thread| stack::enter_phase(thread, name, kind, iterated));
     }
 }
 
-pub fn end(name: &str) {
+pub fn end_phase(name: &str) {
     if let Some(mut early) = lock_early(&EARLY) {
         if let Some(depth) = early.iter().rposition(|(open, ..)| open == name) {
             early.truncate(depth);
         }
     } else {
-        marked(|thread| stack::leave(thread, name));
+        run_marker(|thread| stack::leave_phase(thread, name));
     }
 }
 
 /// Stops or resumes recording on the calling thread, which before MPI_Init is the one that will call it.
-pub fn record(on: bool) {
-    if state() == RecordingState::Idle {
+pub fn set_recording(on: bool) {
+    if recording_state() == RecordingState::Idle {
         EARLY_PAUSE.store(!on, Relaxed);
         return;
     }
-    marked(|thread| {
+    run_marker(|thread| {
         // SAFETY: the thread's own state.
-        unsafe { if on { pause::resume(thread) } else { pause::pause(thread) } }
+        unsafe { if on { pause::resume_recording(thread) } else { pause::pause_recording(thread) } }
     });
 }
 
-pub fn param(name: String, value: f64) {
+pub fn set_param(name: String, value: f64) {
     if let Some(mut early) = lock_early(&EARLY_PARAMS) {
         if early.len() < MAX_EARLY_PARAMS {
             early.push((name, value));
         }
-    } else if state() == RecordingState::Recording {
-        log::define(Definition::Param(name, value));
+    } else if recording_state() == RecordingState::Recording {
+        log::define_now(Definition::Param(name, value));
     }
 }
 
@@ -120,7 +120,7 @@ pub fn param(name: String, value: f64) {
 ///
 /// # Safety
 /// `name` is a C string or null.
-pub unsafe fn text<'a>(name: *const c_char) -> Option<Cow<'a, str>> {
+pub unsafe fn marker_text<'a>(name: *const c_char) -> Option<Cow<'a, str>> {
     // SAFETY: the program passes a C string or null, and keeps it while the marker runs.
     (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy())
 }

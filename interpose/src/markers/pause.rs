@@ -4,33 +4,33 @@ use lbprof_collector::Operation;
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::Record;
 
-use crate::harmless::signals::critical;
+use crate::harmless::signals::run_critical_section;
 use crate::harmless::{enter, guard};
 use crate::markers::stack;
 use crate::recording::flush::hand_over;
-use crate::recording::room::{append, set_aside};
+use crate::recording::room::{append_record, set_aside};
 use crate::sampling;
 use crate::state::thread::RecorderThread;
-use crate::system::clock::ticks;
+use crate::system::clock::read_ticks;
 
 /// Stops recording on the calling thread.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn pause(thread: *mut RecorderThread) {
+pub unsafe fn pause_recording(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state.
     unsafe {
         let paused = (*thread).log.as_ref().is_some_and(|log| log.paused.is_some());
-        if paused || !append(thread, Record::new(Operation::Pause, ticks())) {
+        if paused || !append_record(thread, Record::new(Operation::Pause, read_ticks())) {
             return;
         }
         if let Some(log) = (*thread).log.as_mut() {
-            guard::count(ProblemKind::Paused, 1);
+            guard::count_problem(ProblemKind::Paused, 1);
             log.paused = Some((*thread).cursor);
             log.in_pause = true;
             log.phases.pause();
             set_aside(thread);
-            enter::recording(thread, || sampling::pause((*thread).id));
+            enter::enter_recording(thread, || sampling::pause_sampling((*thread).id));
             (*thread).poll = std::ptr::null_mut();
         }
     }
@@ -40,7 +40,7 @@ pub unsafe fn pause(thread: *mut RecorderThread) {
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn resume(thread: *mut RecorderThread) {
+pub unsafe fn resume_recording(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state.
     unsafe {
         if let Some(log) = (*thread).log.as_mut()
@@ -49,15 +49,15 @@ pub unsafe fn resume(thread: *mut RecorderThread) {
             // These records are about the past. No flush may come between, because its record is about the present.
             let limit = log.limit();
             if limit.offset_from(cursor) < log.phases.changes_in_pause() as isize + 1 {
-                enter::cold(thread, || critical(|| hand_over(thread, log, ticks())));
+                enter::enter_cold(thread, || run_critical_section(|| hand_over(thread, log, read_ticks())));
                 cursor = log.ring.slots();
             }
             log.paused = None;
             ((*thread).cursor, (*thread).limit) = (cursor, limit);
             (*thread).poll = std::ptr::null_mut();
             stack::catch_up(thread);
-            append(thread, Record::new(Operation::Resume, ticks()));
-            enter::recording(thread, || sampling::resume((*thread).id));
+            append_record(thread, Record::new(Operation::Resume, read_ticks()));
+            enter::enter_recording(thread, || sampling::resume_sampling((*thread).id));
             if let Some(log) = (*thread).log.as_ref() {
                 (*thread).limit = log.check_point((*thread).cursor);
             }

@@ -4,25 +4,25 @@ use std::ffi::c_char;
 
 use lbprof_collector::definition::RegionKind;
 
-use crate::markers::marks::{begin, end, marked, record, text};
+use crate::markers::marks::{begin_phase, end_phase, marker_text, run_marker, set_recording};
 use crate::recording::flush;
 
 /// Handles MPI_Pcontrol: 0 stops, 1 starts, 2 flushes; n ≥ 5 starts and −n ends phase n.
-pub fn control(level: i32) {
+pub fn handle_pcontrol(level: i32) {
     match level {
-        0 => record(false),
-        1 => record(true),
-        2 => marked(|thread| {
+        0 => set_recording(false),
+        1 => set_recording(true),
+        2 => run_marker(|thread| {
             // SAFETY: the thread's own state.
             unsafe { flush::flush_now(thread) }
         }),
-        5.. => begin(&format!("phase {level}"), RegionKind::Useful, false),
-        ..=-5 => end(&format!("phase {}", level.unsigned_abs())),
+        5.. => begin_phase(&format!("phase {level}"), RegionKind::Useful, false),
+        ..=-5 => end_phase(&format!("phase {}", level.unsigned_abs())),
         _ => {}
     }
 }
 
-/// Handles MPI_Pcontrol in the dialect of labels: (1, "name") starts, (−1, "name") ends a phase; else as [`control`].
+/// Handles MPI_Pcontrol in the dialect of labels: (1, "name") starts, (−1, "name") ends a phase; else as [`handle_pcontrol`].
 ///
 /// # Safety
 /// `label` is a string where `level` is 1 or −1.
@@ -30,9 +30,9 @@ pub unsafe fn control_labelled(level: i32, label: *const c_char) {
     // Other levels come without a label. Its register may then hold anything.
     let label = if level.unsigned_abs() == 1 { label } else { std::ptr::null() };
     // SAFETY: the caller's promise.
-    match (level, unsafe { text(label) }) {
-        (1, Some(name)) => begin(&name, RegionKind::Useful, false),
-        (-1, Some(name)) => end(&name),
-        _ => control(level),
+    match (level, unsafe { marker_text(label) }) {
+        (1, Some(name)) => begin_phase(&name, RegionKind::Useful, false),
+        (-1, Some(name)) => end_phase(&name),
+        _ => handle_pcontrol(level),
     }
 }

@@ -26,7 +26,7 @@ static NEXT_REGION: AtomicU32 = AtomicU32::new(1);
 
 /// Returns the id of region `name` inside `parent`, and its name to keep. Defines a new region in the log. If there are too many, the id is
 /// the parent's.
-pub fn region(parent: u32, name: &str, kind: RegionKind, iterated: bool) -> (u32, Arc<str>) {
+pub fn intern_region(parent: u32, name: &str, kind: RegionKind, iterated: bool) -> (u32, Arc<str>) {
     let Some(mut names) = NAMES.lock() else { return (parent, name.into()) };
     let inside = names.get_or_insert_default().regions.entry(parent).or_default();
     if let Some((name, &id)) = inside.get_key_value(name) {
@@ -35,7 +35,7 @@ pub fn region(parent: u32, name: &str, kind: RegionKind, iterated: bool) -> (u32
     let kept: Arc<str> = name.into();
     let id = NEXT_REGION.load(Relaxed);
     if id >= MAX_REGIONS {
-        guard::report(
+        guard::report_problem(
             ProblemKind::TooMany,
             format_args!("more than {MAX_REGIONS} phases; further ones count to the phase around them"),
         );
@@ -43,12 +43,12 @@ pub fn region(parent: u32, name: &str, kind: RegionKind, iterated: bool) -> (u32
     }
     NEXT_REGION.store(id + 1, Relaxed);
     inside.insert(kept.clone(), id);
-    log::define(Definition::Region(Region { id, parent, name: name.to_owned(), kind, iterated }));
+    log::define_now(Definition::Region(Region { id, parent, name: name.to_owned(), kind, iterated }));
     (id, kept)
 }
 
 /// Returns the id of a counter, or `None` if recording has ended. Defines a new counter in the log.
-pub fn counter(name: &str) -> Option<u32> {
+pub fn intern_counter(name: &str) -> Option<u32> {
     let mut names = NAMES.lock()?;
     let names = names.get_or_insert_default();
     if let Some(&id) = names.counters.get(name) {
@@ -56,6 +56,6 @@ pub fn counter(name: &str) -> Option<u32> {
     }
     let id = names.counters.len() as u32;
     names.counters.insert(name.to_owned(), id);
-    log::define(Definition::Counter(id, name.to_owned()));
+    log::define_now(Definition::Counter(id, name.to_owned()));
     Some(id)
 }

@@ -9,11 +9,11 @@ use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::{NONE, Record};
 
 use crate::harmless::guard;
-use crate::markers::regions::region;
+use crate::markers::regions::intern_region;
 use crate::recording::room;
 use crate::state::phases::{OpenPhase, OpenPhases};
 use crate::state::thread::RecorderThread;
-use crate::system::clock::{monotonic_ns, ticks};
+use crate::system::clock::{monotonic_ns, read_ticks};
 use crate::system::process;
 
 /// Phases that may be open at once. The smallest ring has room to end and start as many ([`catch_up`]).
@@ -21,32 +21,32 @@ pub const MAX_DEPTH: usize = lbprof_collector::format::MAX_OPEN_REGIONS;
 
 const MEMORY_PERIOD_NS: u64 = 100_000_000;
 
-pub fn mark(thread: *mut RecorderThread, record: Record) {
+pub fn write_marker(thread: *mut RecorderThread, record: Record) {
     // SAFETY: the thread's own state.
-    unsafe { room::append(thread, record) };
+    unsafe { room::append_record(thread, record) };
 }
 
-/// Returns the stack of the thread. The reference must not live across a [`mark`], which may flush.
-pub fn phases<'a>(thread: *mut RecorderThread) -> Option<&'a mut OpenPhases> {
+/// Returns the stack of the thread. The reference must not live across a [`write_marker`], which may flush.
+pub fn open_phases<'a>(thread: *mut RecorderThread) -> Option<&'a mut OpenPhases> {
     // SAFETY: the thread's own log.
     unsafe { (*thread).log.as_mut().map(|log| &mut log.phases) }
 }
 
-pub fn enter(thread: *mut RecorderThread, name: &str, kind: RegionKind, iterated: bool) {
-    let Some(open) = phases(thread) else { return };
+pub fn enter_phase(thread: *mut RecorderThread, name: &str, kind: RegionKind, iterated: bool) {
+    let Some(open) = open_phases(thread) else { return };
     // The next iteration ends the previous one, if that is still open.
     if iterated && open.stack.last().is_some_and(|last| *last.name == *name && last.region.iteration != NONE) {
-        leave(thread, name);
+        leave_phase(thread, name);
     }
-    let Some(open) = phases(thread) else { return };
+    let Some(open) = open_phases(thread) else { return };
     if open.stack.len() >= MAX_DEPTH {
-        guard::report(
+        guard::report_problem(
             ProblemKind::PhaseMismatch,
             format_args!("more than {MAX_DEPTH} phases are open: is one never ended?"),
         );
         return;
     }
-    let (region, name) = region(open.innermost(), name, kind, iterated);
+    let (region, name) = intern_region(open.innermost(), name, kind, iterated);
     let iteration = if iterated {
         let next = open.iterations.entry(region).or_default();
         *next += 1;
@@ -54,7 +54,7 @@ pub fn enter(thread: *mut RecorderThread, name: &str, kind: RegionKind, iterated
     } else {
         NONE
     };
-    let (region, begun) = (OpenRegion { region, iteration }, ticks());
+    let (region, begun) = (OpenRegion { region, iteration }, read_ticks());
     open.stack.push(OpenPhase { region, name, begun });
     if !open.paused() {
         enter_record(thread, region, begun);
@@ -63,16 +63,16 @@ pub fn enter(thread: *mut RecorderThread, name: &str, kind: RegionKind, iterated
 
 /// Writes that a region starts. A flush meanwhile takes the region as not open yet, which agrees with the records before it.
 fn enter_record(thread: *mut RecorderThread, region: OpenRegion, begun: u64) {
-    mark(thread, region_record(Operation::RegionEnter, region, begun));
-    if let Some(open) = phases(thread) {
+    write_marker(thread, region_record(Operation::RegionEnter, region, begun));
+    if let Some(open) = open_phases(thread) {
         open.recorded.push(region);
     }
 }
 
 /// Writes that the innermost recorded region ended.
 fn leave_record(thread: *mut RecorderThread, region: OpenRegion, ended: u64) {
-    mark(thread, region_record(Operation::RegionLeave, region, ended));
-    if let Some(open) = phases(thread) {
+    write_marker(thread, region_record(Operation::RegionLeave, region, ended));
+    if let Some(open) = open_phases(thread) {
         open.recorded.pop();
     }
 }
@@ -82,20 +82,20 @@ fn region_record(operation: Operation, region: OpenRegion, ticks: u64) -> Record
 }
 
 /// Ends a phase and the phases inside it.
-pub fn leave(thread: *mut RecorderThread, name: &str) {
-    let Some(open) = phases(thread) else { return };
+pub fn leave_phase(thread: *mut RecorderThread, name: &str) {
+    let Some(open) = open_phases(thread) else { return };
     let Some(depth) = open.stack.iter().rposition(|phase| *phase.name == *name) else {
-        guard::count(ProblemKind::PhaseMismatch, 1);
+        guard::count_problem(ProblemKind::PhaseMismatch, 1);
         return;
     };
     if depth + 1 != open.stack.len() {
-        guard::count(ProblemKind::PhaseMismatch, 1);
+        guard::count_problem(ProblemKind::PhaseMismatch, 1);
     }
-    while let Some(open) = phases(thread).filter(|open| open.stack.len() > depth) {
+    while let Some(open) = open_phases(thread).filter(|open| open.stack.len() > depth) {
         if open.paused() {
             open.pop_unrecorded();
         } else if let Some(OpenPhase { region, .. }) = open.stack.pop() {
-            leave_record(thread, region, ticks());
+            leave_record(thread, region, read_ticks());
             sample_memory(thread, region.region);
         }
     }
@@ -104,7 +104,7 @@ pub fn leave(thread: *mut RecorderThread, name: &str) {
 /// Writes, when recording goes on, the phases that were ended and started meanwhile and are still so, with their times. Ends come before
 /// starts, because a new open phase lies inside those that stayed open.
 pub fn catch_up(thread: *mut RecorderThread) {
-    let Some(open) = phases(thread) else { return };
+    let Some(open) = open_phases(thread) else { return };
     let ended = open.ended.take().unwrap_or_default();
     let kept = open.recorded.len().saturating_sub(ended.len());
     let begun = open.stack.get(kept..).unwrap_or_default().to_vec();
@@ -119,10 +119,10 @@ pub fn catch_up(thread: *mut RecorderThread) {
 
 /// Ends the open phases of a thread that ends.
 pub fn end_all(thread: *mut RecorderThread) {
-    while let Some(OpenPhase { region, .. }) = phases(thread).and_then(|open| open.stack.pop()) {
-        leave_record(thread, region, ticks());
+    while let Some(OpenPhase { region, .. }) = open_phases(thread).and_then(|open| open.stack.pop()) {
+        leave_record(thread, region, read_ticks());
     }
-    if let Some(open) = phases(thread) {
+    if let Some(open) = open_phases(thread) {
         *open = OpenPhases::default();
     }
 }
@@ -135,12 +135,12 @@ fn sample_memory(thread: *mut RecorderThread, region: u32) {
     if now.saturating_sub(last) < MEMORY_PERIOD_NS || SAMPLED.compare_exchange(last, now, Relaxed, Relaxed).is_err() {
         return;
     }
-    let begin = ticks();
-    let (resident, swapped) = process::memory();
-    mark(
+    let begin = read_ticks();
+    let (resident, swapped) = process::memory_use();
+    write_marker(
         thread,
         Record {
-            end: ticks(),
+            end: read_ticks(),
             sent: resident,
             received: swapped,
             request: region,

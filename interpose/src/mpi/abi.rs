@@ -119,19 +119,19 @@ struct AbiInForce(UnsafeCell<MpiAbi>);
 // SAFETY: written by `choose` and `set_shared_requests` alone, when MPI has been initialised for the first time, when no thread records yet.
 unsafe impl Sync for AbiInForce {}
 
-/// MPICH's until [`choose`] is called.
+/// MPICH's until [`choose_abi`] is called.
 #[unsafe(link_section = ".data.lbprof_frequent")]
 static CURRENT: AbiInForce = AbiInForce(UnsafeCell::new(MPICH));
 
 /// The facts of the MPI library in this process.
 #[inline(always)]
-pub fn abi() -> &'static MpiAbi {
+pub fn current_abi() -> &'static MpiAbi {
     // SAFETY: see `AbiInForce`.
     unsafe { &*CURRENT.0.get() }
 }
 
-pub fn choose(chosen: MpiAbi) {
-    if abi().kind != chosen.kind {
+pub fn choose_abi(chosen: MpiAbi) {
+    if current_abi().kind != chosen.kind {
         // SAFETY: see `AbiInForce`; a process has one interface.
         unsafe { *CURRENT.0.get() = chosen };
     }

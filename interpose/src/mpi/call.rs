@@ -6,8 +6,8 @@ use std::sync::atomic::{
     Ordering::{AcqRel, Acquire, Release},
 };
 
-use crate::mpi::abi::abi;
-use crate::mpi::symbols::symbol;
+use crate::mpi::abi::current_abi;
+use crate::mpi::symbols::find_symbol;
 use crate::word::Word;
 
 const SLOTS: usize = 64;
@@ -35,15 +35,15 @@ fn called_function(name: &'static CStr) -> usize {
             MISSING => return 0,
             found => return found,
         }
-        let found = symbol(name);
+        let found = find_symbol(name);
         if found != 0 {
             address.store(found, Release);
-        } else if symbol(c"PMPI_Init") != 0 {
+        } else if find_symbol(c"PMPI_Init") != 0 {
             address.store(MISSING, Release);
         }
         return found;
     }
-    symbol(name)
+    find_symbol(name)
 }
 
 /// Calls an MPI function with three arguments. Returns MPI_ERR_OTHER if it does not exist. The name is looked up once.
@@ -52,7 +52,7 @@ fn called_function(name: &'static CStr) -> usize {
 /// The arguments suit the function.
 pub unsafe fn call3(name: &'static CStr, a: Word, b: Word, c: Word) -> i32 {
     // SAFETY: register-wide words serve for every integer and pointer argument; see the caller's promise.
-    unsafe { call(name, [a, b, c, 0, 0, 0, 0, 0]) }
+    unsafe { call_mpi(name, [a, b, c, 0, 0, 0, 0, 0]) }
 }
 
 /// Calls a function with two arguments, see [`call3`].
@@ -61,22 +61,22 @@ pub unsafe fn call3(name: &'static CStr, a: Word, b: Word, c: Word) -> i32 {
 /// As [`call3`].
 pub unsafe fn call2(name: &'static CStr, a: Word, b: Word) -> i32 {
     // SAFETY: as in `call3`.
-    unsafe { call(name, [a, b, 0, 0, 0, 0, 0, 0]) }
+    unsafe { call_mpi(name, [a, b, 0, 0, 0, 0, 0, 0]) }
 }
 
 /// Calls a function with up to eight arguments, see [`call3`]. It does not look at arguments beyond its own.
 ///
 /// # Safety
 /// As [`call3`].
-pub unsafe fn call(name: &'static CStr, arguments: [Word; 8]) -> i32 {
+pub unsafe fn call_mpi(name: &'static CStr, arguments: [Word; 8]) -> i32 {
     match called_function(name) {
-        0 => abi().err_other,
+        0 => current_abi().err_other,
         // SAFETY: the caller's promise.
         address => unsafe { call_at(address, arguments) },
     }
 }
 
-/// Calls a function that [`symbol`] has found, see [`call`].
+/// Calls a function that [`symbol`] has found, see [`call_mpi`].
 ///
 /// # Safety
 /// As [`call3`]; `address` is the function's.

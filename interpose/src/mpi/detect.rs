@@ -5,27 +5,27 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::mpi::abi;
 use crate::mpi::call::call2;
-use crate::mpi::symbols::symbol;
+use crate::mpi::symbols::find_symbol;
 use crate::mpi::{fortran, predefined};
 use crate::word::Word;
 
 static DETECTED: AtomicBool = AtomicBool::new(false);
 
 /// Finds out which interface the process has, and its predefined handles. Returns false if there is no MPI.
-pub fn detect() -> bool {
+pub fn detect_mpi() -> bool {
     if DETECTED.load(Relaxed) {
         return true;
     }
     let chosen = if is_standard_abi() {
         abi::STANDARD
-    } else if symbol(c"ompi_mpi_comm_world") != 0 {
+    } else if find_symbol(c"ompi_mpi_comm_world") != 0 {
         abi::OPEN_MPI
-    } else if symbol(c"PMPI_Init") != 0 {
+    } else if find_symbol(c"PMPI_Init") != 0 {
         abi::MPICH
     } else {
         return false;
     };
-    abi::choose(chosen);
+    abi::choose_abi(chosen);
     predefined::look_up();
     DETECTED.store(true, Relaxed);
     fortran::look_up();

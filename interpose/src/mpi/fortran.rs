@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use crate::mpi::symbols::symbol;
+use crate::mpi::symbols::find_symbol;
 use crate::word::Word;
 
 #[derive(Clone, Copy)]
@@ -31,7 +31,7 @@ pub fn look_up() {
         let mangled = mangled.map(|name| (CString::new(name).unwrap_or_default(), 0));
         let mpich = [(common.to_owned(), offset), (f08.to_owned(), 0)];
         for (known, (name, offset)) in known.iter().zip(mangled.into_iter().chain(mpich)) {
-            let address = symbol(&name);
+            let address = find_symbol(&name);
             known.store(if address == 0 { 0 } else { address + offset }, Relaxed);
         }
     }

@@ -4,7 +4,7 @@ use std::ffi::CStr;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use crate::mpi::abi::{AbiFamily, abi};
+use crate::mpi::abi::{AbiFamily, current_abi};
 use crate::mpi::symbols;
 use crate::word::{Word, int_at};
 
@@ -77,13 +77,13 @@ impl ConvertedHandle {
     /// Returns whether such a C handle has 32 bits.
     #[inline(always)]
     fn is_narrow(self) -> bool {
-        abi().kind == AbiFamily::Mpich && !matches!(self, ConvertedHandle::File)
+        current_abi().kind == AbiFamily::Mpich && !matches!(self, ConvertedHandle::File)
     }
 
     /// Returns the bits of such a C handle that count. MPICH's file handles are pointers, unlike its others.
     #[inline(always)]
     fn mask(self) -> usize {
-        if matches!(self, ConvertedHandle::File) { usize::MAX } else { abi().handle_mask }
+        if matches!(self, ConvertedHandle::File) { usize::MAX } else { current_abi().handle_mask }
     }
 }
 
@@ -138,8 +138,8 @@ fn from_fortran(handle: i32, convert: ConvertedHandle) -> Word {
     let (Some(names), Some(known)) = (NAMES.get(convert as usize), FUNCTIONS.get(convert as usize)) else { return 0 };
     let mut function = known.load(Relaxed);
     if function == 0 {
-        function = match symbols::symbol(names.0) {
-            0 => symbols::symbol(names.1),
+        function = match symbols::find_symbol(names.0) {
+            0 => symbols::find_symbol(names.1),
             found => found,
         };
         known.store(function, Relaxed);

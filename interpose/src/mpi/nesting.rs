@@ -48,10 +48,10 @@ static OURS: CodeRange = CodeRange::empty();
 pub fn find_mpi() {
     let names = [c"PMPI_Init", c"pmpi_init_", c"pmpi_init_f08_"];
     for (code, name) in MPI.iter().zip(names) {
-        code.set(symbols::symbol(name));
+        code.set(symbols::find_symbol(name));
     }
-    let fortran = symbols::symbol(c"pmpi_init_");
-    FORTRAN.set(if fortran == 0 { symbols::symbol(c"PMPI_Init") } else { fortran });
+    let fortran = symbols::find_symbol(c"pmpi_init_");
+    FORTRAN.set(if fortran == 0 { symbols::find_symbol(c"PMPI_Init") } else { fortran });
     OURS.set(find_mpi as *const () as usize);
 }
 
@@ -83,7 +83,7 @@ pub fn frame_is_there(canary: usize, value: usize) -> bool {
     }
     let mut search = StackSearch { canary, code: 0, left: false, there: false };
     // SAFETY: the callback gets the search that lives here.
-    unsafe { _Unwind_Backtrace(step, (&raw mut search).cast()) };
+    unsafe { _Unwind_Backtrace(search_frame, (&raw mut search).cast()) };
     search.there
 }
 
@@ -107,7 +107,7 @@ struct StackSearch {
 }
 
 /// Looks at a frame, which reaches from its own address to its caller's.
-unsafe extern "C" fn step(context: *mut UnwinderContext, search: *mut c_void) -> c_int {
+unsafe extern "C" fn search_frame(context: *mut UnwinderContext, search: *mut c_void) -> c_int {
     const ON: c_int = 0;
     const STOP: c_int = 5;
     // SAFETY: the unwinder passes its own context, and our pointer.

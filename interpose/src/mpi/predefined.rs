@@ -3,8 +3,8 @@
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use crate::mpi::abi::{self, AbiFamily, SharedRequests, abi};
-use crate::mpi::symbols::symbol;
+use crate::mpi::abi::{self, AbiFamily, SharedRequests, current_abi};
+use crate::mpi::symbols::find_symbol;
 use crate::word::Word;
 
 #[derive(Clone, Copy)]
@@ -58,8 +58,8 @@ fn find_handle(index: usize) -> usize {
     let (Some(&(name, mpich, standard)), Some(known)) = (HANDLES.get(index), KNOWN_HANDLES.get(index)) else {
         return 0;
     };
-    let handle = match abi().kind {
-        AbiFamily::OpenMpi => symbol(name),
+    let handle = match current_abi().kind {
+        AbiFamily::OpenMpi => find_symbol(name),
         AbiFamily::Standard => standard,
         AbiFamily::Mpich => mpich,
     };
@@ -75,13 +75,13 @@ pub fn comm_self() -> Word {
     predefined_handle(PredefinedHandle::CommSelf)
 }
 
-pub fn byte() -> Word {
+pub fn mpi_byte() -> Word {
     predefined_handle(PredefinedHandle::Byte)
 }
 
 /// Returns the size in bytes of a datatype, or `None` if its handle does not give it.
 pub fn size_in_handle(datatype: Word) -> Option<u64> {
-    match abi().kind {
+    match current_abi().kind {
         AbiFamily::Mpich if datatype & 0xff00_0000 == 0x4c00_0000 => Some(datatype as u64 >> 8 & 0xff),
         // Fixed-size predefined datatypes of MPI-5 (§20.4): bits 8, 7, 6 = 1, 0, 0x240 … 0x27f.
         AbiFamily::Standard if datatype & !0x3f == 0x240 => Some(1 << (datatype >> 3 & 7)),
@@ -91,9 +91,9 @@ pub fn size_in_handle(datatype: Word) -> Option<u64> {
 
 /// Looks up the shared requests when the interface is known.
 pub fn look_up() {
-    let (bits, shared) = match abi().kind {
+    let (bits, shared) = match current_abi().kind {
         // One request is complete from the start.
-        AbiFamily::OpenMpi => (usize::MAX, symbol(c"ompi_request_empty")),
+        AbiFamily::OpenMpi => (usize::MAX, find_symbol(c"ompi_request_empty")),
         // Built-in requests have the kind of handle that predefined objects have.
         AbiFamily::Mpich => (0xc000_0000, 0x4000_0000),
         AbiFamily::Standard => (0, 1),
@@ -105,7 +105,7 @@ pub fn look_up() {
 /// the one that Open MPI gives to every send that it could hand over at once, and to messages without a partner.
 #[inline(always)]
 pub fn shared_requests() -> SharedRequests {
-    abi().requests
+    current_abi().requests
 }
 
 #[inline(always)]
@@ -115,12 +115,12 @@ pub fn is_shared_request(request: Word) -> bool {
 
 /// Returns whether MPI may take a word for a communicator's handle rather than refuse it at sight.
 pub fn may_be_comm(handle: Word) -> bool {
-    abi().kind != AbiFamily::Mpich || is_mpich_handle(handle, 1)
+    current_abi().kind != AbiFamily::Mpich || is_mpich_handle(handle, 1)
 }
 
 /// Returns whether a word may be a datatype's handle.
 pub fn may_be_datatype(handle: Word) -> bool {
-    abi().kind != AbiFamily::Mpich || is_mpich_handle(handle, 3)
+    current_abi().kind != AbiFamily::Mpich || is_mpich_handle(handle, 3)
 }
 
 /// Returns whether MPICH's handle belongs to an object of this kind (MPICH, src/include/mpir_objects.h: two bits say how the object is

@@ -1,8 +1,8 @@
 //! Reads statuses.
 
-use crate::mpi::abi::{AbiFamily, abi};
+use crate::mpi::abi::{AbiFamily, current_abi};
 use crate::mpi::call::{call2, call3};
-use crate::mpi::predefined::byte;
+use crate::mpi::predefined::mpi_byte;
 use crate::word::Word;
 
 #[derive(Clone, Copy)]
@@ -20,7 +20,7 @@ pub struct ReceivedStatus {
 #[inline(always)]
 pub unsafe fn read_status(status: Word) -> ReceivedStatus {
     // SAFETY: the caller's promise.
-    unsafe { read_status_of(abi().kind, status) }
+    unsafe { read_status_of(current_abi().kind, status) }
 }
 
 /// Reads a status like [`read_status`]. The caller knows the interface in force.
@@ -71,7 +71,7 @@ unsafe fn read_standard_status(status: Word) -> (u64, bool) {
     let (mut count, mut cancelled) = (0i64, 0i32);
     // SAFETY: MPI_Get_count_c and MPI_Test_cancelled are local look-ups on a filled status.
     unsafe {
-        call3(c"PMPI_Get_count_c", status, byte(), &raw mut count as Word);
+        call3(c"PMPI_Get_count_c", status, mpi_byte(), &raw mut count as Word);
         call2(c"PMPI_Test_cancelled", status, &raw mut cancelled as Word);
     }
     (u64::try_from(count).unwrap_or(0), cancelled != 0)

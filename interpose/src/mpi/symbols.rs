@@ -10,8 +10,8 @@ use crate::system::foreign;
 use crate::system::objects;
 
 /// Returns the address of a symbol that this library does not define itself, or 0.
-pub fn symbol(name: &CStr) -> usize {
-    let address = foreign::visible(name);
+pub fn find_symbol(name: &CStr) -> usize {
+    let address = foreign::visible_definition(name);
     if address != 0 || is_visible() { address } else { in_local_libraries(name) }
 }
 
@@ -19,9 +19,9 @@ pub fn symbol(name: &CStr) -> usize {
 ///
 /// It is the next function of the same name: a tool's, which wraps MPI's and calls the name for profiling, or MPI's own. Fortran's may have
 /// no other: mpi_f08's has twins whose names differ by library, and Intel's for 8-byte integers has none that converts them.
-pub fn find(profiling: &CStr, own: &CStr) -> usize {
+pub fn find_function(profiling: &CStr, own: &CStr) -> usize {
     match next_symbol(own) {
-        0 => match symbol(profiling) {
+        0 => match find_symbol(profiling) {
             // C's may be visible to all while a library in Fortran was loaded RTLD_LOCAL, together with the library of Fortran's functions.
             0 if !is_c(own) => in_local_libraries(own),
             found => found,
@@ -37,7 +37,7 @@ pub fn is_c(own: &CStr) -> bool {
 
 /// Returns the address of a symbol that this library defines, too, in a library loaded after it; 0 if there is none.
 fn next_symbol(name: &CStr) -> usize {
-    let address = foreign::next(name);
+    let address = foreign::next_definition(name);
     if address != 0 || is_visible() { address } else { in_local_libraries(name) }
 }
 
@@ -49,7 +49,7 @@ fn is_visible() -> bool {
     if IS_VISIBLE.load(Relaxed) {
         return true;
     }
-    let is_visible = foreign::visible(c"PMPI_Init") != 0;
+    let is_visible = foreign::visible_definition(c"PMPI_Init") != 0;
     IS_VISIBLE.store(is_visible, Relaxed);
     is_visible
 }
@@ -57,7 +57,7 @@ fn is_visible() -> bool {
 /// Returns whether an MPI library is loaded. Allocates nothing.
 pub fn is_mpi_loaded() -> bool {
     let mut is_loaded = false;
-    objects::visit(None, |object| is_loaded |= is_named_as_mpi(object.path()));
+    objects::visit_objects(None, |object| is_loaded |= is_named_as_mpi(object.path()));
     is_loaded
 }
 
@@ -79,7 +79,7 @@ pub fn is_of_mpi(name: &CStr) -> bool {
 fn in_local_libraries(name: &CStr) -> usize {
     let mut found: Option<(ObjectSymbols, usize)> = None;
     let mut is_mpi = false;
-    objects::visit(None, |object| {
+    objects::visit_objects(None, |object| {
         let is_named_so = is_named_as_mpi(object.path());
         if (found.is_none() || is_named_so && !is_mpi)
             && let Some(symbols) = ObjectSymbols::of_other(object)

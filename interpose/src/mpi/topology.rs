@@ -1,6 +1,6 @@
 //! This rank's neighbours in a communicator's topology (MPI-4.1 chapter 8).
 
-use crate::mpi::abi::abi;
+use crate::mpi::abi::current_abi;
 use crate::mpi::call;
 use crate::word::Word;
 
@@ -17,7 +17,7 @@ pub struct TopologyNeighbours {
 
 impl TopologyNeighbours {
     fn symmetric(neighbours: &[i32]) -> Self {
-        let (sources, destinations) = (present(neighbours), present(neighbours));
+        let (sources, destinations) = (existing_ranks(neighbours), existing_ranks(neighbours));
         let bits = sources.iter().take(64).enumerate();
         let absent = bits.filter(|(_, rank)| rank.is_none()).fold(0, |absent, (i, _)| absent | 1 << i);
         TopologyNeighbours { is_there: true, sources, destinations, absent }
@@ -25,7 +25,7 @@ impl TopologyNeighbours {
 }
 
 /// Converts ranks. Negative ones are MPI_PROC_NULL.
-fn present(ranks: &[i32]) -> Vec<Option<u32>> {
+fn existing_ranks(ranks: &[i32]) -> Vec<Option<u32>> {
     ranks.iter().map(|&rank| u32::try_from(rank).ok()).collect()
 }
 
@@ -40,9 +40,9 @@ pub unsafe fn read_neighbours(comm: Word) -> TopologyNeighbours {
     // SAFETY: local look-ups on a valid communicator.
     unsafe {
         // MPI_Topo_test gives MPI_UNDEFINED, or one of three values that differ between MPIs.
-        let mut kind = abi().undefined;
+        let mut kind = current_abi().undefined;
         call::call2(c"PMPI_Topo_test", comm, &raw mut kind as Word);
-        let [cart, graph, dist_graph] = abi().topologies;
+        let [cart, graph, dist_graph] = current_abi().topologies;
         if kind == cart {
             on_grid(comm)
         } else if kind == graph {
@@ -65,9 +65,9 @@ unsafe fn on_grid(comm: Word) -> TopologyNeighbours {
         call::call2(c"PMPI_Cartdim_get", comm, &raw mut dimensions as Word);
         // A grid has fewer than 32 dimensions, because each useful one doubles the number of ranks.
         for dimension in 0..dimensions.clamp(0, 32) {
-            let (mut before, mut behind) = (abi().proc_null, abi().proc_null);
+            let (mut before, mut behind) = (current_abi().proc_null, current_abi().proc_null);
             let (to_before, to_behind) = (&raw mut before as Word, &raw mut behind as Word);
-            call::call(c"PMPI_Cart_shift", [comm, dimension as Word, 1, to_before, to_behind, 0, 0, 0]);
+            call::call_mpi(c"PMPI_Cart_shift", [comm, dimension as Word, 1, to_before, to_behind, 0, 0, 0]);
             neighbours.extend([before, behind]);
         }
     }
@@ -83,9 +83,9 @@ unsafe fn on_graph(comm: Word) -> TopologyNeighbours {
         call::call2(c"PMPI_Comm_rank", comm, &raw mut rank as Word);
         call::call3(c"PMPI_Graph_neighbors_count", comm, rank as Word, &raw mut count as Word);
         let count = count.clamp(0, MOST);
-        let mut neighbours = vec![abi().proc_null; count as usize];
+        let mut neighbours = vec![current_abi().proc_null; count as usize];
         let to = neighbours.as_mut_ptr() as Word;
-        call::call(c"PMPI_Graph_neighbors", [comm, rank as Word, count as Word, to, 0, 0, 0, 0]);
+        call::call_mpi(c"PMPI_Graph_neighbors", [comm, rank as Word, count as Word, to, 0, 0, 0, 0]);
         TopologyNeighbours::symmetric(&neighbours)
     }
 }
@@ -97,11 +97,12 @@ unsafe fn on_dist_graph(comm: Word) -> TopologyNeighbours {
     let to = [&raw mut n_sources as Word, &raw mut n_destinations as Word, &raw mut weighted as Word];
     // SAFETY: as the caller says; the arrays, including the unused weights, are as long as is stated.
     unsafe {
-        call::call(c"PMPI_Dist_graph_neighbors_count", [comm, to[0], to[1], to[2], 0, 0, 0, 0]);
+        call::call_mpi(c"PMPI_Dist_graph_neighbors_count", [comm, to[0], to[1], to[2], 0, 0, 0, 0]);
         let (n_sources, n_destinations) = (n_sources.clamp(0, MOST), n_destinations.clamp(0, MOST));
-        let [mut sources, mut destinations] = [n_sources, n_destinations].map(|n| vec![abi().proc_null; n as usize]);
+        let [mut sources, mut destinations] =
+            [n_sources, n_destinations].map(|n| vec![current_abi().proc_null; n as usize]);
         let (mut source_weights, mut destination_weights) = (sources.clone(), destinations.clone());
-        call::call(
+        call::call_mpi(
             c"PMPI_Dist_graph_neighbors",
             [
                 comm,
@@ -116,8 +117,8 @@ unsafe fn on_dist_graph(comm: Word) -> TopologyNeighbours {
         );
         TopologyNeighbours {
             is_there: true,
-            sources: present(&sources),
-            destinations: present(&destinations),
+            sources: existing_ranks(&sources),
+            destinations: existing_ranks(&destinations),
             absent: 0,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use crate::mpi::abi::abi;
+use crate::mpi::abi::current_abi;
 use crate::mpi::call::{call2, call3};
 use crate::mpi::predefined::{PredefinedHandle, comm_world, is_predefined};
 use crate::word::Word;
@@ -44,12 +44,12 @@ pub unsafe fn rank_and_size() -> Option<(i32, i32)> {
         } else {
             let session = SESSION.load(Relaxed);
             call3(c"PMPI_Group_from_session_pset", session, c"mpi://WORLD".as_ptr() as Word, &raw mut group as Word);
-            let handle = group & abi().handle_mask;
+            let handle = group & current_abi().handle_mask;
             call2(c"PMPI_Group_rank", handle, &raw mut rank as Word);
             call2(c"PMPI_Group_size", handle, &raw mut size as Word);
         }
     }
-    WORLD_GROUP.store(group & abi().handle_mask, Relaxed);
+    WORLD_GROUP.store(group & current_abi().handle_mask, Relaxed);
     (rank >= 0 && size > 0).then_some((rank, size))
 }
 
@@ -68,5 +68,5 @@ pub fn is_spawned() -> bool {
     let mut parent: Word = 0;
     // SAFETY: MPI is initialised. If it was by a session alone, this fails without effect.
     let found = world_model() && unsafe { call2(c"PMPI_Comm_get_parent", &raw mut parent as Word, 0) } == 0;
-    found && !is_predefined(PredefinedHandle::CommNull, parent & abi().handle_mask)
+    found && !is_predefined(PredefinedHandle::CommNull, parent & current_abi().handle_mask)
 }

@@ -9,23 +9,23 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use crate::log::is_writing_records;
 use crate::openmp::switch::WANTS_EACH_THREAD;
-use crate::recording::room::append;
+use crate::recording::room::append_record;
 use crate::state::thread::RecorderThread;
-use crate::system::clock::ticks;
+use crate::system::clock::read_ticks;
 
 /// Marks the begin of an instance, and returns its time, in ticks.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
 #[inline]
-pub unsafe fn begin(thread: *mut RecorderThread, call_site: u32) -> u64 {
+pub unsafe fn mark_region_begin(thread: *mut RecorderThread, call_site: u32) -> u64 {
     // SAFETY: the caller's promise.
     unsafe {
         if is_marked(thread) {
-            append(thread, ParallelInstance::begin_record(ticks(), in_ring(call_site)));
+            append_record(thread, ParallelInstance::begin_record(read_ticks(), in_ring(call_site)));
         }
     }
-    ticks()
+    read_ticks()
 }
 
 /// Marks the end of an instance, in which the threads of the team had these times.
@@ -33,7 +33,7 @@ pub unsafe fn begin(thread: *mut RecorderThread, call_site: u32) -> u64 {
 /// # Safety
 /// `thread` is the calling thread's state.
 #[inline]
-pub unsafe fn end<'a>(
+pub unsafe fn mark_region_end<'a>(
     thread: *mut RecorderThread,
     instance: &ParallelInstance,
     team: impl Iterator<Item = &'a MemberTimes>,
@@ -44,12 +44,12 @@ pub unsafe fn end<'a>(
             if WANTS_EACH_THREAD.load(Relaxed) {
                 for (number, times) in (0..MAX_MEMBERS as u32).zip(team) {
                     for record in InstanceThread::from_times(number, instance.begin, times).records(instance) {
-                        append(thread, record);
+                        append_record(thread, record);
                     }
                 }
             }
             for record in instance.end_records() {
-                append(thread, record);
+                append_record(thread, record);
             }
         }
     }

@@ -49,17 +49,17 @@ pub fn may_have_linked_library() -> bool {
 
 /// Reads the program's symbols, once, and writes to the log if a run-time library is linked into it: now, for the process may be killed.
 pub fn report_linked_library() {
-    if !IS_PROGRAM_READ.swap(true, Relaxed) && symbols::read().has_runtime {
-        log::define(Definition::Problem(ProblemKind::StaticOpenmp as u16, 1, String::new()));
+    if !IS_PROGRAM_READ.swap(true, Relaxed) && symbols::read_openmp_symbols().has_runtime {
+        log::define_now(Definition::Problem(ProblemKind::StaticOpenmp as u16, 1, String::new()));
     }
 }
 
-pub fn start(recording: RegionRecording) {
+pub fn start_openmp(recording: RegionRecording) {
     let wanted = recording != RegionRecording::Off;
     WANTED.store(wanted, Relaxed);
     WANTS_EACH_THREAD.store(recording == RegionRecording::EachThread, Relaxed);
     if wanted {
-        ompt::register();
+        ompt::register_callbacks();
         if pools::is_any_in_program() {
             report_linked_library();
         }
@@ -67,8 +67,8 @@ pub fn start(recording: RegionRecording) {
 }
 
 /// Recording ends: the log gets the sums that it lacks.
-pub fn end(log: &mut OpenLog) {
+pub fn end_openmp(log: &mut OpenLog) {
     if WANTED.swap(false, Relaxed) {
-        written_sums::write(log);
+        written_sums::write_openmp_sums(log);
     }
 }

@@ -55,7 +55,7 @@ static MUTEXES: [MutexPlace; MAX_MUTEXES] = [const { AtomicPtr::new(std::ptr::nu
 /// # Safety
 /// `thread` is the calling thread's state.
 #[inline(always)]
-pub unsafe fn add(thread: *mut RecorderThread, mutex: AwaitedMutex, ticks: u64) {
+pub unsafe fn add_mutex_wait(thread: *mut RecorderThread, mutex: AwaitedMutex, ticks: u64) {
     if ticks > SHORTEST {
         // SAFETY: the caller's promise.
         unsafe { add_long(thread, mutex, ticks) };
@@ -63,7 +63,7 @@ pub unsafe fn add(thread: *mut RecorderThread, mutex: AwaitedMutex, ticks: u64) 
 }
 
 /// # Safety
-/// As [`add`].
+/// As [`add_mutex_wait`].
 #[cold]
 #[inline(never)]
 unsafe fn add_long(thread: *mut RecorderThread, mutex: AwaitedMutex, ticks: u64) {
@@ -71,11 +71,11 @@ unsafe fn add_long(thread: *mut RecorderThread, mutex: AwaitedMutex, ticks: u64)
     let Some(site) = (unsafe { (*thread).team.site.cast::<RegionSite>().as_ref() }) else { return };
     // SAFETY: the caller's promise.
     let region = TeamOfRegion { site, team: unsafe { team_size(thread, mutex.caller) } };
-    if find(region, mutex).is_err() {
+    if find_mutex(region, mutex).is_err() {
         // SAFETY: the caller's promise.
-        unsafe { enter::run_critical(thread, || insert(region, mutex)) };
+        unsafe { enter::run_critical(thread, || insert_mutex(region, mutex)) };
     }
-    if let Ok(waits) = find(region, mutex) {
+    if let Ok(waits) = find_mutex(region, mutex) {
         waits.ticks.fetch_add(ticks, Relaxed);
         waits.waits.fetch_add(1, Relaxed);
     }
@@ -98,7 +98,7 @@ unsafe fn team_size(thread: *mut RecorderThread, caller: usize) -> u32 {
         return reported_size;
     }
     let [level, size] = [RuntimeFunction::omp_get_level, RuntimeFunction::omp_get_team_size]
-        .map(|function| runtime::next(function, caller));
+        .map(|function| runtime::next_runtime_function(function, caller));
     if level == 0 || size == 0 {
         return 0;
     }
@@ -111,8 +111,8 @@ unsafe fn team_size(thread: *mut RecorderThread, caller: usize) -> u32 {
 }
 
 /// Returns the waits for a mutex if the table has it; else a free place for it, if there is one.
-fn find(region: TeamOfRegion, mutex: AwaitedMutex) -> Result<&'static MutexWaits, Option<&'static MutexPlace>> {
-    for place in places(region, mutex) {
+fn find_mutex(region: TeamOfRegion, mutex: AwaitedMutex) -> Result<&'static MutexWaits, Option<&'static MutexPlace>> {
+    for place in mutex_places(region, mutex) {
         // SAFETY: null, or one that is never freed.
         match unsafe { place.load(Acquire).as_ref() } {
             Some(waits) if waits.is_for(region, mutex) => return Ok(waits),
@@ -124,7 +124,7 @@ fn find(region: TeamOfRegion, mutex: AwaitedMutex) -> Result<&'static MutexWaits
 }
 
 /// Returns the places of the table in the order of a search.
-fn places(region: TeamOfRegion, mutex: AwaitedMutex) -> impl Iterator<Item = &'static MutexPlace> {
+fn mutex_places(region: TeamOfRegion, mutex: AwaitedMutex) -> impl Iterator<Item = &'static MutexPlace> {
     let word = (&raw const *region.site as usize) ^ mutex.address.rotate_left(20) ^ mutex.kind as usize;
     let first = word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (usize::BITS - MAX_MUTEXES.ilog2());
     MUTEXES.iter().cycle().skip(first).take(MAX_MUTEXES)
@@ -147,7 +147,7 @@ impl MutexWaits {
             thread: self.region.number,
             region: self.region.call_site,
             kind: self.kind,
-            name: self.name.get_or_init(|| name(self.address)).clone(),
+            name: self.name.get_or_init(|| mutex_name(self.address)).clone(),
             call_site: self.call_site,
             waits,
             ticks: self.ticks.load(Relaxed),
@@ -157,9 +157,9 @@ impl MutexWaits {
 }
 
 /// Inserts a mutex into the table. The log's lock keeps other threads from doing the same.
-fn insert(region: TeamOfRegion, mutex: AwaitedMutex) {
+fn insert_mutex(region: TeamOfRegion, mutex: AwaitedMutex) {
     LOG.with(|log| {
-        let Err(Some(place)) = find(region, mutex) else { return };
+        let Err(Some(place)) = find_mutex(region, mutex) else { return };
         let waits = Box::new(MutexWaits {
             region: region.site,
             team: region.team,
@@ -177,21 +177,21 @@ fn insert(region: TeamOfRegion, mutex: AwaitedMutex) {
 }
 
 /// Returns the name of the critical section, or FILE+0xADDRESS of the variable, at an address; empty where there is none.
-fn name(address: usize) -> String {
+fn mutex_name(address: usize) -> String {
     let described = objects::look_at(address, |object| {
         let offset = address.wrapping_sub(object.base());
         let known = if object.is_program() { symbols::critical_section(offset) } else { None };
         known.unwrap_or_else(|| {
             let path = object.path().to_string_lossy();
             let file = path.rsplit('/').next().filter(|file| !file.is_empty());
-            format!("{}+{offset:#x}", file.map_or_else(process::program, str::to_owned))
+            format!("{}+{offset:#x}", file.map_or_else(process::program_name, str::to_owned))
         })
     });
     described.unwrap_or_default()
 }
 
 /// Returns the sums that the log lacks.
-pub fn unwritten() -> Vec<Definition> {
+pub fn unwritten_mutex_sums() -> Vec<Definition> {
     // SAFETY: null, or one that is never freed.
     let all = MUTEXES.iter().filter_map(|place| unsafe { place.load(Acquire).as_ref() });
     all.filter_map(MutexWaits::unwritten).map(Definition::MutexSums).collect()

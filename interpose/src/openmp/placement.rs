@@ -10,7 +10,7 @@ use crate::system::{objects, sandbox};
 const PREFIXES: [&str; 3] = ["OMP_", "GOMP_", "KMP_"];
 
 /// Returns the placement of a team of this size, whose threads exist, and whose run-time library was called from `caller`.
-pub fn find(team: u32, caller: usize) -> TeamPlacement {
+pub fn find_placement(team: u32, caller: usize) -> TeamPlacement {
     let mut settings: Vec<String> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
         .filter(|(name, _)| PREFIXES.iter().any(|prefix| name.starts_with(prefix)))
@@ -18,16 +18,16 @@ pub fn find(team: u32, caller: usize) -> TeamPlacement {
         .collect();
     settings.sort();
     let library = reporting::library_path().or_else(|| {
-        let function = runtime::next(RuntimeFunction::omp_get_thread_num, caller);
+        let function = runtime::next_runtime_function(RuntimeFunction::omp_get_thread_num, caller);
         objects::look_at(function, |object| object.path().to_string_lossy().into_owned())
     });
-    TeamPlacement { team, cores: cores(), settings, library: library.unwrap_or_default() }
+    TeamPlacement { team, cores: count_cores(), settings, library: library.unwrap_or_default() }
 }
 
 /// Returns the number of cores on which at least one thread of the process may run; 0: it is not known.
 ///
 /// A run-time library binds the first thread, too, so its own mask says little.
-fn cores() -> u32 {
+fn count_cores() -> u32 {
     if sandbox::is_filtered() {
         return 0;
     }

@@ -64,7 +64,7 @@ impl OpenMpLibrary {
 }
 
 /// Returns an answer for one more library, or null if there are too many.
-pub fn add(initialize: ToolInitializer, finalize: ToolFinalizer) -> *const ToolResult {
+pub fn add_openmp_library(initialize: ToolInitializer, finalize: ToolFinalizer) -> *const ToolResult {
     let free = LIBRARIES.iter().find(|library| !library.is_taken.swap(true, AcqRel));
     let Some(library) = free else { return std::ptr::null() };
     // Answers are never freed: a library may look at its own as long as it is loaded.
@@ -74,14 +74,14 @@ pub fn add(initialize: ToolInitializer, finalize: ToolFinalizer) -> *const ToolR
 }
 
 /// Keeps the function by which the library with these data registers callbacks. Returns whether it is known.
-pub fn keep(data: *mut u64, set_callback: usize) -> bool {
+pub fn keep_set_callback(data: *mut u64, set_callback: usize) -> bool {
     let Some(library) = OpenMpLibrary::of_data(data) else { return false };
     library.set_callback.store(set_callback, Release);
     true
 }
 
 /// Forgets the library with these data.
-pub fn remove(data: *mut u64) {
+pub fn remove_openmp_library(data: *mut u64) {
     if let Some(library) = OpenMpLibrary::of_data(data) {
         library.set_callback.store(0, Release);
         library.begin.store(0, Relaxed);

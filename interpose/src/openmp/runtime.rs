@@ -8,7 +8,7 @@ use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::harmless::enter;
-use crate::harmless::signals::critical;
+use crate::harmless::signals::run_critical_section;
 use crate::state::thread;
 use crate::system::by_caller::AddressesByCaller;
 use crate::system::foreign;
@@ -91,7 +91,7 @@ static LOCAL: AddressesByCaller<N_FUNCTIONS> = AddressesByCaller::new();
 
 /// The address of the function that a call from `caller` is meant for; 0: there is none.
 #[inline(always)]
-pub fn next(function: RuntimeFunction, caller: usize) -> usize {
+pub fn next_runtime_function(function: RuntimeFunction, caller: usize) -> usize {
     match VISIBLE.get(function as usize).map_or(0, |address| address.load(Relaxed)) {
         0 => next_local(function, caller),
         address => address,
@@ -106,12 +106,16 @@ fn next_local(function: RuntimeFunction, caller: usize) -> usize {
         return known;
     }
     // SAFETY: the calling thread's state.
-    unsafe { enter::quiet(thread::current(), || critical(|| find(function, caller))) }
+    unsafe {
+        enter::enter_quietly(thread::current_thread(), || {
+            run_critical_section(|| find_runtime_function(function, caller))
+        })
+    }
 }
 
-fn find(function: RuntimeFunction, caller: usize) -> usize {
+fn find_runtime_function(function: RuntimeFunction, caller: usize) -> usize {
     let Some(name) = RuntimeFunction::NAMES.get(function as usize) else { return 0 };
-    let visible = foreign::next(name);
+    let visible = foreign::next_definition(name);
     if visible != 0 {
         if let Some(place) = VISIBLE.get(function as usize) {
             place.store(visible, Relaxed);
@@ -137,7 +141,7 @@ fn find_in(path: &CStr, name: &CStr) -> usize {
             return 0;
         }
         let found = libc::dlsym(handle, name.as_ptr()) as usize;
-        let close = foreign::next(c"dlclose");
+        let close = foreign::next_definition(c"dlclose");
         if close != 0 {
             let close: unsafe extern "C" fn(*mut c_void) -> c_int = std::mem::transmute(close);
             close(handle);

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
 
 use lbprof_collector::Definition;
-use lbprof_collector::parallel::{MAX_MEMBERS, MemberSums, MemberTimes, ParallelSums, TeamTime, account};
+use lbprof_collector::parallel::{MAX_MEMBERS, MemberSums, MemberTimes, ParallelSums, TeamTime, divide_thread_time};
 use lbprof_collector::parallel_marks::ParallelInstance;
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::NONE;
@@ -70,7 +70,7 @@ static LARGEST: AtomicU32 = AtomicU32::new(0);
 /// # Safety
 /// `thread` is the calling thread's state, in which the caller is noted.
 #[inline]
-pub unsafe fn site(thread: *mut RecorderThread, code: RegionCode) -> Option<&'static RegionSite> {
+pub unsafe fn region_site(thread: *mut RecorderThread, code: RegionCode) -> Option<&'static RegionSite> {
     // SAFETY: the caller's promise.
     unsafe {
         match find_site(thread, code.address()) {
@@ -101,12 +101,14 @@ unsafe fn find_site(
 ) -> Result<&'static RegionSite, Option<&'static AtomicPtr<RegionSite>>> {
     // SAFETY: the thread's own state; sites are never freed.
     unsafe {
-        let first = place(thread, address);
+        let first = site_place(thread, address);
         for at in first..first + MAX_SITES {
             let Some(place) = SITES.get(at % MAX_SITES) else { break };
             match place.load(Acquire).as_ref() {
                 // Another thread may have had this state before.
-                Some(site) if site.thread == thread && site.address == address && site.number == number(thread) => {
+                Some(site)
+                    if site.thread == thread && site.address == address && site.number == thread_number(thread) =>
+                {
                     return Ok(site);
                 }
                 Some(_) => {}
@@ -119,7 +121,7 @@ unsafe fn find_site(
 
 /// Returns the index at which the search for a site begins.
 #[inline(always)]
-fn place(thread: *mut RecorderThread, address: usize) -> usize {
+fn site_place(thread: *mut RecorderThread, address: usize) -> usize {
     let hash = (address ^ (thread as usize >> 6)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     hash >> (usize::BITS - MAX_SITES.ilog2())
 }
@@ -140,13 +142,13 @@ impl RegionSite {
 /// # Safety
 /// `thread` is the calling thread's state.
 #[inline(always)]
-unsafe fn number(thread: *mut RecorderThread) -> u32 {
+unsafe fn thread_number(thread: *mut RecorderThread) -> u32 {
     // SAFETY: the caller's promise.
     unsafe { (*thread).log.as_ref().map_or(NONE, |log| log.number) }
 }
 
 /// # Safety
-/// As [`site`].
+/// As [`region_site`].
 #[cold]
 #[inline(never)]
 unsafe fn new_site(
@@ -174,7 +176,7 @@ unsafe fn new_site(
             made = Box::into_raw(Box::new(RegionSite {
                 thread,
                 address: code.address(),
-                number: number(thread),
+                number: thread_number(thread),
                 call_site: call_site.flatten().unwrap_or(NONE),
                 teams: AtomicPtr::new(std::ptr::null_mut()),
             }));
@@ -191,7 +193,7 @@ unsafe fn new_site(
 /// # Safety
 /// `thread` is the calling thread's state, which has started it.
 #[inline]
-pub unsafe fn add<'a>(
+pub unsafe fn add_instance<'a>(
     thread: *mut RecorderThread,
     site: &'static RegionSite,
     span: RegionSpan,
@@ -208,24 +210,24 @@ pub unsafe fn add<'a>(
             (heavy_thread, longest) = (number, own);
         }
         if let Some([useful, mpi, waits, _]) = sums.members.get(number as usize) {
-            increase(useful, own);
-            increase(mpi, member.mpi);
-            increase(waits, member.mutex + member.ordered + member.tasks);
+            increase_sum(useful, own);
+            increase_sum(mpi, member.mpi);
+            increase_sum(waits, member.mutex + member.ordered + member.tasks);
         }
     }
     if let Some([.., times_longest]) = sums.members.get(heavy_thread as usize) {
-        increase(times_longest, 1);
+        increase_sum(times_longest, 1);
     }
-    let time = account(begin, end, team);
+    let time = divide_thread_time(begin, end, team);
     for (sum, part) in sums.time.iter().zip(time.parts()) {
-        increase(sum, part);
+        increase_sum(sum, part);
     }
-    increase(&sums.elapsed, end.saturating_sub(begin));
-    increase(&sums.longest, longest);
+    increase_sum(&sums.elapsed, end.saturating_sub(begin));
+    increase_sum(&sums.longest, longest);
     if beside > sums.beside.load(Relaxed) {
         sums.beside.store(beside, Relaxed);
     }
-    increase(&sums.instances, 1);
+    increase_sum(&sums.instances, 1);
     Some(ParallelInstance {
         begin,
         end,
@@ -239,7 +241,7 @@ pub unsafe fn add<'a>(
 
 /// Adds to a sum that no other thread changes.
 #[inline(always)]
-fn increase(sum: &AtomicU64, by: u64) {
+fn increase_sum(sum: &AtomicU64, by: u64) {
     sum.store(sum.load(Relaxed).wrapping_add(by), Relaxed);
 }
 
@@ -274,7 +276,7 @@ unsafe fn new_sums(thread: *mut RecorderThread, site: &'static RegionSite, size:
             }));
             site.teams.store(made, Release);
             if LARGEST.fetch_max(size, Relaxed) < size && size > 1 {
-                log::define(Definition::TeamPlacement(placement::find(size, (*thread).caller)));
+                log::define_now(Definition::TeamPlacement(placement::find_placement(size, (*thread).caller)));
             }
         });
         made.as_ref()
@@ -310,11 +312,11 @@ impl TeamSums {
 }
 
 /// Returns the sums that the log lacks.
-pub fn unwritten() -> Vec<Definition> {
+pub fn unwritten_region_sums() -> Vec<Definition> {
     // SAFETY: sites are never freed.
     let sites: Vec<&RegionSite> = SITES.iter().filter_map(|place| unsafe { place.load(Acquire).as_ref() }).collect();
     if sites.len() == MAX_SITES {
-        guard::count(ProblemKind::TooMany, 1);
+        guard::count_problem(ProblemKind::TooMany, 1);
     }
     sites.iter().flat_map(|site| site.team_sums().filter_map(|team| team.unwritten(site))).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use crate::state::stage::{RecordingState, state};
+use crate::state::stage::{RecordingState, recording_state};
 
 pub(super) static WANTED: AtomicBool = AtomicBool::new(false);
 /// True if the times of each thread are to be recorded, for each instance.
@@ -16,5 +16,5 @@ pub(super) fn is_wanted() -> bool {
 /// Returns whether regions are measured now.
 #[inline(always)]
 pub fn is_on() -> bool {
-    WANTED.load(Relaxed) && state() == RecordingState::Recording
+    WANTED.load(Relaxed) && recording_state() == RecordingState::Recording
 }

@@ -12,7 +12,7 @@ use crate::openmp::is_on;
 use crate::openmp::team::Outlined;
 use crate::recording::mpi_time;
 use crate::state::thread;
-use crate::system::clock::ticks;
+use crate::system::clock::read_ticks;
 use crate::system::own_code::openmp_section;
 use crate::word::Word;
 
@@ -66,11 +66,11 @@ pub struct TaskCall {
 ///
 /// # Safety
 /// As the program passes them to the run-time library.
-pub unsafe fn wrap(call: TaskCall) -> Option<WrappedTask> {
+pub unsafe fn wrap_task(call: TaskCall) -> Option<WrappedTask> {
     let TaskCall { function, data, copier, bytes, alignment, bounds } = call;
     // SAFETY: the thread's own state; arguments of this size.
     unsafe {
-        if !is_on() || (*thread::current()).team.slot.is_null() || function == 0 {
+        if !is_on() || (*thread::current_thread()).team.slot.is_null() || function == 0 {
             return None;
         }
         let alignment = alignment.max(align_of::<TaskHeader>());
@@ -91,7 +91,7 @@ pub unsafe fn wrap(call: TaskCall) -> Option<WrappedTask> {
 /// Copies a task's arguments to where the library keeps them.
 ///
 /// # Safety
-/// `source` is a [`TaskSource`], and `target` has the room that [`wrap`] asks for.
+/// `source` is a [`TaskSource`], and `target` has the room that [`wrap_task`] asks for.
 pub unsafe extern "C-unwind" fn copy(target: Word, source: Word) {
     // SAFETY: the caller's promise.
     unsafe {
@@ -114,7 +114,7 @@ pub unsafe extern "C-unwind" fn copy(target: Word, source: Word) {
 pub unsafe extern "C-unwind" fn run(task: Word) {
     // SAFETY: the caller's promise; the thread's own state and slot. A slot that a thread has left is there as long as the process.
     unsafe {
-        let thread = thread::current();
+        let thread = thread::current_thread();
         let header = task as *const TaskHeader;
         let (function, data) = ((*header).function, task + (*header).offset);
         if (*header).bounds {
@@ -124,13 +124,13 @@ pub unsafe extern "C-unwind" fn run(task: Word) {
         // The thread waits in the barrier that ends the region.
         let is_late = (*thread).team.depth == 0 && (*thread).team.slot.is_null() && !left.is_null();
         let waits = std::mem::replace(&mut (*thread).team.waits, 0);
-        let begin = if is_late { mpi_time::begin(thread) } else { ticks() };
+        let begin = if is_late { mpi_time::begin_mpi_time(thread) } else { read_ticks() };
         if is_late {
             (*thread).team.slot = left;
             (*left).times.barrier += begin.saturating_sub((*left).times.end);
         }
         function(data);
-        let end = ticks();
+        let end = read_ticks();
         (*thread).team.waits = waits;
         if is_late {
             (*left).times.end = end;

@@ -22,7 +22,7 @@ use crate::openmp::written_sums;
 use crate::recording::mpi_time;
 use crate::state::parallel::{MemberSlot, ReportedRegion};
 use crate::state::thread::{self, RecorderThread};
-use crate::system::clock::ticks;
+use crate::system::clock::read_ticks;
 use crate::system::own_code::openmp_section;
 use crate::word::Word;
 use lbprof_collector::parallel::MemberTimes;
@@ -62,14 +62,19 @@ pub struct RegionFrame {
 /// # Safety
 /// `thread` is the calling thread's state, entered by a stub of the wrappers; `function` takes `data`, which is null or has at least one word.
 #[inline]
-pub unsafe fn begin(thread: *mut RecorderThread, function: Word, data: Word, threads: Word) -> Option<RegionFrame> {
+pub unsafe fn begin_region(
+    thread: *mut RecorderThread,
+    function: Word,
+    data: Word,
+    threads: Word,
+) -> Option<RegionFrame> {
     // SAFETY: the thread's own state; the caller's promise.
     unsafe {
         let caller = (*thread).caller;
         if !is_measurable(thread) {
             return None;
         }
-        let thread_num = runtime::next(RuntimeFunction::omp_get_thread_num, caller);
+        let thread_num = runtime::next_runtime_function(RuntimeFunction::omp_get_thread_num, caller);
         if function == 0 || thread_num == 0 {
             return None;
         }
@@ -92,14 +97,14 @@ pub unsafe fn begin(thread: *mut RecorderThread, function: Word, data: Word, thr
                 given => given as usize,
             };
             make_room(thread, threads)?;
-            frame.site = sums::site(thread, RegionCode::with_function(function))?;
+            frame.site = sums::region_site(thread, RegionCode::with_function(function))?;
             (*thread).team.regions += 1;
             (frame.slots, frame.room, frame.region) = ((*thread).team.slots, threads, (*thread).team.regions);
             frame.beside = join_others(threads);
         }
         frame.begin = match frame.site.as_ref() {
-            Some(site) => marks::begin(thread, site.call_site),
-            None => ticks(),
+            Some(site) => marks::mark_region_begin(thread, site.call_site),
+            None => read_ticks(),
         };
         Some(frame)
     }
@@ -136,7 +141,7 @@ pub unsafe fn is_measurable(thread: *mut RecorderThread) -> bool {
 
 /// Returns the most threads that a region has by default.
 fn max_threads(caller: usize) -> usize {
-    match runtime::next(RuntimeFunction::omp_get_max_threads, caller) {
+    match runtime::next_runtime_function(RuntimeFunction::omp_get_max_threads, caller) {
         0 => 0,
         // SAFETY: the function of this name.
         function => unsafe { std::mem::transmute::<usize, extern "C" fn() -> c_int>(function)() as usize },
@@ -152,7 +157,7 @@ pub unsafe fn make_room(thread: *mut RecorderThread, threads: usize) -> Option<(
     // SAFETY: the caller's promise.
     unsafe {
         if (*thread).team.room < threads {
-            grow(thread, threads);
+            grow_slots(thread, threads);
         }
         ((*thread).team.room >= threads && threads > 0).then_some(())
     }
@@ -162,7 +167,7 @@ pub unsafe fn make_room(thread: *mut RecorderThread, threads: usize) -> Option<(
 /// `thread` is the calling thread's state.
 #[cold]
 #[inline(never)]
-unsafe fn grow(thread: *mut RecorderThread, threads: usize) {
+unsafe fn grow_slots(thread: *mut RecorderThread, threads: usize) {
     if threads > MAX_THREADS {
         return;
     }
@@ -188,7 +193,7 @@ unsafe fn grow(thread: *mut RecorderThread, threads: usize) {
 pub unsafe extern "C-unwind" fn member(frame: *mut RegionFrame) {
     // SAFETY: the caller's promise: the frame is there until all threads have come to the end, and each has a slot of its own.
     unsafe {
-        let thread = thread::current();
+        let thread = thread::current_thread();
         let frame = &mut *frame;
         let thread_num: extern "C" fn() -> c_int = std::mem::transmute(frame.thread_num);
         let number = thread_num() as usize;
@@ -197,13 +202,13 @@ pub unsafe extern "C-unwind" fn member(frame: *mut RegionFrame) {
             (frame.function)(frame.data);
             (*thread).team.depth -= 1;
             if number == 0 {
-                frame.left = ticks();
+                frame.left = read_ticks();
             }
             return;
         }
-        enter(thread, frame, number);
+        enter_member(thread, frame, number);
         (frame.function)(frame.data);
-        leave(thread, frame, number);
+        leave_member(thread, frame, number);
     }
 }
 
@@ -212,11 +217,11 @@ pub unsafe extern "C-unwind" fn member(frame: *mut RegionFrame) {
 /// # Safety
 /// `thread` is the calling thread's state, and the region of the frame has a slot of this number.
 #[inline(always)]
-unsafe fn enter(thread: *mut RecorderThread, frame: &RegionFrame, number: usize) {
+unsafe fn enter_member(thread: *mut RecorderThread, frame: &RegionFrame, number: usize) {
     // SAFETY: the caller's promise.
     unsafe {
         let slot = frame.slots.add(number);
-        let begin = mpi_time::begin(thread);
+        let begin = mpi_time::begin_mpi_time(thread);
         (*slot).times = MemberTimes { begin, ..MemberTimes::default() };
         (*thread).team.slot = slot;
         (*thread).team.site = frame.site.cast();
@@ -227,15 +232,15 @@ unsafe fn enter(thread: *mut RecorderThread, frame: &RegionFrame, number: usize)
 /// The calling thread has run the region's function, and is in one region less.
 ///
 /// # Safety
-/// As [`enter`], which came before.
+/// As [`enter_member`], which came before.
 #[inline(always)]
-unsafe fn leave(thread: *mut RecorderThread, frame: &RegionFrame, number: usize) {
+unsafe fn leave_member(thread: *mut RecorderThread, frame: &RegionFrame, number: usize) {
     // SAFETY: the caller's promise.
     unsafe {
         let slot = frame.slots.add(number);
         (*slot).times.mpi = mpi_time::so_far(thread);
         (*slot).region = frame.region;
-        (*slot).times.end = ticks();
+        (*slot).times.end = read_ticks();
         let team = &mut (*thread).team;
         (team.slot, team.left, team.mpi_since) = (std::ptr::null_mut(), slot, 0);
         team.depth -= 1;
@@ -247,8 +252,8 @@ unsafe fn leave(thread: *mut RecorderThread, frame: &RegionFrame, number: usize)
 /// # Safety
 /// `thread` is the calling thread's state, and `frame` belongs to the region that it has started.
 #[inline]
-pub unsafe fn end(thread: *mut RecorderThread, frame: &RegionFrame) {
-    let end = ticks();
+pub unsafe fn end_region(thread: *mut RecorderThread, frame: &RegionFrame) {
+    let end = read_ticks();
     // SAFETY: the caller's promise. No thread of the team touches its slot any more.
     unsafe {
         if frame.slots.is_null() {
@@ -264,7 +269,7 @@ pub unsafe fn end(thread: *mut RecorderThread, frame: &RegionFrame) {
         if is_on()
             && let Some(site) = frame.site.as_ref()
         {
-            finish(thread, site, RegionSpan { begin: frame.begin, end, beside: frame.beside }, team);
+            finish_region(thread, site, RegionSpan { begin: frame.begin, end, beside: frame.beside }, team);
         }
     }
 }
@@ -274,7 +279,7 @@ pub unsafe fn end(thread: *mut RecorderThread, frame: &RegionFrame) {
 /// # Safety
 /// `thread` is the calling thread's state, which has started it.
 #[inline]
-pub unsafe fn finish<'a>(
+pub unsafe fn finish_region<'a>(
     thread: *mut RecorderThread,
     site: &'static RegionSite,
     span: RegionSpan,
@@ -282,8 +287,8 @@ pub unsafe fn finish<'a>(
 ) {
     // SAFETY: the caller's promise.
     unsafe {
-        if let Some(instance) = sums::add(thread, site, span, team.clone()) {
-            marks::end(thread, &instance, team);
+        if let Some(instance) = sums::add_instance(thread, site, span, team.clone()) {
+            marks::mark_region_end(thread, &instance, team);
             written_sums::write_if_due(thread, instance.end);
         }
     }

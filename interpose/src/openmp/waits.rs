@@ -3,7 +3,7 @@
 use crate::openmp::mutexes;
 use crate::state::parallel::AwaitedMutex;
 use crate::state::thread;
-use crate::system::clock::ticks;
+use crate::system::clock::read_ticks;
 use crate::word::Word;
 use lbprof_collector::parallel::MemberTimes;
 
@@ -21,41 +21,41 @@ pub enum WaitKind {
 
 /// Makes a call in which the thread waits, and adds the time to its waits, less the time of tasks that it runs meanwhile.
 #[inline(always)]
-pub fn wait(kind: WaitKind, call: impl FnOnce() -> Word) -> Word {
+pub fn wait_in_region(kind: WaitKind, call: impl FnOnce() -> Word) -> Word {
     wait_timed(kind, call).0
 }
 
 #[inline(always)]
 pub fn wait_if(may_wait: bool, kind: WaitKind, call: impl FnOnce() -> Word) -> Word {
-    if may_wait { wait(kind, call) } else { call() }
+    if may_wait { wait_in_region(kind, call) } else { call() }
 }
 
-/// Makes a call that acquires a mutex, as [`wait`] does, and notes how long the thread waited for it.
+/// Makes a call that acquires a mutex, as [`wait_in_region`] does, and notes how long the thread waited for it.
 #[inline(always)]
 pub fn wait_for_mutex(mutex: AwaitedMutex, call: impl FnOnce() -> Word) -> Word {
     let (result, waited) = wait_timed(WaitKind::Mutex, call);
     // SAFETY: the thread's own state.
-    unsafe { mutexes::add(thread::current(), mutex, waited) };
+    unsafe { mutexes::add_mutex_wait(thread::current_thread(), mutex, waited) };
     result
 }
 
-/// Makes a call as [`wait`] does. Returns its result and the ticks of waiting, 0 outside of regions.
+/// Makes a call as [`wait_in_region`] does. Returns its result and the ticks of waiting, 0 outside of regions.
 #[inline(always)]
 fn wait_timed(kind: WaitKind, call: impl FnOnce() -> Word) -> (Word, u64) {
     // SAFETY: the thread's own state and slot, which is there until the region has ended.
     unsafe {
-        let thread = thread::current();
+        let thread = thread::current_thread();
         let slot = (*thread).team.slot;
         if slot.is_null() {
             return (call(), 0);
         }
-        let begin = ticks();
+        let begin = read_ticks();
         let outer = std::mem::replace(&mut (*thread).team.tasks, 0);
         (*thread).team.waits += 1;
         let result = call();
         (*thread).team.waits -= 1;
         let tasks = std::mem::replace(&mut (*thread).team.tasks, outer);
-        let waited = ticks().saturating_sub(begin).saturating_sub(tasks);
+        let waited = read_ticks().saturating_sub(begin).saturating_sub(tasks);
         *of_kind(&mut (*slot).times, kind) += waited;
         (result, waited)
     }

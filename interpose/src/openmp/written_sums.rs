@@ -14,9 +14,9 @@ static NEXT_WRITE: AtomicU64 = AtomicU64::new(0);
 /// Seconds between two times.
 const WRITE_S: f64 = 1.0;
 
-pub fn write(log: &mut OpenLog) {
-    let mut unwritten = sums::unwritten();
-    unwritten.extend(mutexes::unwritten());
+pub fn write_openmp_sums(log: &mut OpenLog) {
+    let mut unwritten = sums::unwritten_region_sums();
+    unwritten.extend(mutexes::unwritten_mutex_sums());
     if !unwritten.is_empty() {
         log.define(&unwritten);
     }
@@ -44,7 +44,7 @@ unsafe fn write_now(thread: *mut RecorderThread, now: u64) {
         enter::run_critical(thread, || {
             LOG.with(|log| {
                 NEXT_WRITE.store(now + (WRITE_S * 1e9 * log.ticks_of_ns()) as u64, Relaxed);
-                write(log);
+                write_openmp_sums(log);
             });
         });
     }

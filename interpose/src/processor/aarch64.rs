@@ -330,7 +330,7 @@ pub fn word_of_thread(_offset: usize) -> Option<usize> {
 
 /// Returns the counter of virtual time.
 #[inline(always)]
-pub fn counter() -> u64 {
+pub fn read_counter() -> u64 {
     let ticks: u64;
     // SAFETY: Linux leaves this register to programs.
     unsafe { asm!("mrs {ticks}, cntvct_el0", ticks = out(reg) ticks, options(nomem, nostack)) };

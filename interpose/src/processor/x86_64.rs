@@ -370,7 +370,7 @@ pub fn word_of_thread(offset: usize) -> Option<usize> {
 }
 
 #[inline(always)]
-pub fn counter() -> u64 {
+pub fn read_counter() -> u64 {
     // SAFETY: Every x86-64 processor has the instruction, and Linux leaves it to programs unless prctl forbids it.
     unsafe { _rdtsc() }
 }

@@ -9,7 +9,7 @@
 //! shorter: there are fewer then, and fewer frames to unwind ([`UnwindingEffort::next_depth`]).
 //!
 //! Unwinding the same words gives the same path until another library lies where one was. Before that the latter is unloaded:
-//! [`unloaded`] makes all paths found until then unknown.
+//! [`outdate_paths`] makes all paths found until then unknown.
 //!
 //! Once a Python interpreter is initialised, the paths of the first thread have Python's functions, too. They are looked for apart from the others,
 //! because the interpreter's state of the thread must be unchanged as well. Until then the stack alone decides: no function of the interpreter is on it.
@@ -19,14 +19,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use lbprof_collector::problem::ProblemKind;
 
-use crate::harmless::signals::critical;
+use crate::harmless::signals::run_critical_section;
 use crate::harmless::{enter, guard};
 use crate::log::LOG;
 use crate::processor::fetch_early;
 use crate::state::call_paths::{CallPaths, KnownPath, NO_PATHS, PLACES, PathDetails, UnwindingEffort, WAYS, index_of};
 use crate::state::path_tree::{NotEntered, PathRoot, PathWord, WordOwner, WordPlace};
 use crate::state::thread::RecorderThread;
-use crate::system::clock::ticks;
+use crate::system::clock::read_ticks;
 use crate::system::{memory, own_code, stack};
 use crate::unwind::python::{self, PythonFailure, PythonInterpreter, ReadState};
 use crate::unwind::{self, EntryRegisters, PathEnd, StackPath, StackWord};
@@ -51,7 +51,7 @@ const FETCHED_EARLY: usize = 3;
 const MAX_WORDS: usize = 1 << 17;
 
 /// Sets the number of callers of a path besides the call site, and whether all are checked.
-pub fn configure(depth: usize, checked: bool) {
+pub fn configure_paths(depth: usize, checked: bool) {
     KEY.store(if depth == 0 { UNLOAD - 1 } else { 0 }, Relaxed);
     DEPTH.store(depth.saturating_add(1), Relaxed);
     CHECKED.store(checked, Relaxed);
@@ -66,11 +66,11 @@ pub fn look_for_python() -> Option<String> {
 }
 
 /// A shared object was unloaded. A thread's calls read the copy of the key in its state, which [`renew_key`] renews.
-pub fn unloaded() {
+pub fn outdate_paths() {
     KEY.fetch_add(UNLOAD, SeqCst);
 }
 
-/// Makes all paths unknown that the thread has found before the last [`unloaded`].
+/// Makes all paths unknown that the thread has found before the last [`outdate_paths`].
 ///
 /// # Safety
 /// `thread` is the state of a thread that is there. Only one thread at a time does this.
@@ -84,12 +84,12 @@ pub unsafe fn renew_key(thread: *mut RecorderThread) {
 /// # Safety
 /// `thread` is the calling thread's state, with a table of paths, and has been entered by a stub of the wrappers.
 #[inline(always)]
-pub unsafe fn current(thread: *mut RecorderThread) -> u64 {
+pub unsafe fn current_path(thread: *mut RecorderThread) -> u64 {
     // SAFETY: the caller's promise.
     unsafe {
         let (caller, key) = ((*thread).caller, (*thread).sp | (*thread).path_key);
-        let known = (*thread).known_paths.add(place(caller, key));
-        if (*known).caller == caller && (*known).key == key && holds(&*known) {
+        let known = (*thread).known_paths.add(path_place(caller, key));
+        if (*known).caller == caller && (*known).key == key && is_unchanged(&*known) {
             return u64::from((*known).id);
         }
         find_otherwise(thread)
@@ -99,23 +99,23 @@ pub unsafe fn current(thread: *mut RecorderThread) -> u64 {
 /// Finds the path of a call that is not the first one of its place.
 ///
 /// # Safety
-/// As [`current`].
+/// As [`current_path`].
 #[cold]
 #[inline(never)]
 unsafe fn find_otherwise(thread: *mut RecorderThread) -> u64 {
     // SAFETY: the caller's promise.
     unsafe {
         let (caller, key) = ((*thread).caller, (*thread).sp | (*thread).path_key);
-        let (table, place) = ((*thread).known_paths, place(caller, key));
+        let (table, place) = ((*thread).known_paths, path_place(caller, key));
         if (*table.add(place)).caller == 0 {
-            return learn(thread);
+            return learn_path(thread);
         }
         for way in 1..=FETCHED_EARLY {
             fetch_early(table.add(index_of(place, way)));
         }
-        match find(table, place, 1, caller, key, |known, _| holds(known)) {
+        match find_at_place(table, place, 1, caller, key, |known, _| is_unchanged(known)) {
             Some(known) => u64::from(known.id),
-            None => learn(thread),
+            None => learn_path(thread),
         }
     }
 }
@@ -125,7 +125,7 @@ unsafe fn find_otherwise(thread: *mut RecorderThread) -> u64 {
 /// # Safety
 /// A table, at least of one way that has no path; the key belongs to a call under way on this thread.
 #[inline]
-unsafe fn find<'a>(
+unsafe fn find_at_place<'a>(
     table: *const KnownPath,
     place: usize,
     first_way: usize,
@@ -146,18 +146,20 @@ unsafe fn find<'a>(
     None
 }
 
-/// Returns the path like [`current`], for a thread that may have no table and may be anywhere in the recorder; 0 if it is not known.
+/// Returns the path like [`current_path`], for a thread that may have no table and may be anywhere in the recorder; 0 if it is not known.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
 pub unsafe fn current_or_none(thread: *mut RecorderThread) -> u64 {
     // SAFETY: the caller's promise.
-    unsafe { if (*thread).busy != 0 || (*thread).sp == 0 || (*thread).paths.is_null() { 0 } else { current(thread) } }
+    unsafe {
+        if (*thread).busy != 0 || (*thread).sp == 0 || (*thread).paths.is_null() { 0 } else { current_path(thread) }
+    }
 }
 
 /// Returns the place of a path in the table.
 #[inline(always)]
-fn place(caller: usize, key: usize) -> usize {
+fn path_place(caller: usize, key: usize) -> usize {
     // The lower halves alone: the upper ones seldom differ. One instruction puts them together.
     let hash = (caller as u32).wrapping_add((key as u32) << 3).wrapping_mul(0x9e37_79b1);
     (hash >> (u32::BITS - PLACES.ilog2())) as usize
@@ -166,9 +168,9 @@ fn place(caller: usize, key: usize) -> usize {
 /// Returns whether the words are as they were.
 ///
 /// # Safety
-/// They are on the calling thread's stack, or in its state ([`keep`]).
+/// They are on the calling thread's stack, or in its state ([`keep_path`]).
 #[inline(always)]
-unsafe fn holds(known: &KnownPath) -> bool {
+unsafe fn is_unchanged(known: &KnownPath) -> bool {
     // SAFETY: the caller's promise: a stack is there from the stack pointer to its end, whatever the words hold.
     unsafe {
         for word in &known.first {
@@ -191,10 +193,10 @@ unsafe fn holds(known: &KnownPath) -> bool {
 /// Unwinds the stack.
 ///
 /// # Safety
-/// As [`current`].
+/// As [`current_path`].
 #[cold]
 #[inline(never)]
-unsafe fn learn(thread: *mut RecorderThread) -> u64 {
+unsafe fn learn_path(thread: *mut RecorderThread) -> u64 {
     let mut id = 0;
     // SAFETY: the thread's own state. A handler that comes meanwhile interrupts a call, so what it calls is not recorded.
     unsafe {
@@ -202,15 +204,15 @@ unsafe fn learn(thread: *mut RecorderThread) -> u64 {
         if let Some(known) = find_apart(thread, paths).filter(|_| !CHECKED.load(Relaxed)) {
             return known;
         }
-        enter::run_critical(thread, || id = unwound(thread, paths));
+        enter::run_critical(thread, || id = unwind_path(thread, paths));
     }
     id
 }
 
-/// Returns the path of the call under way, if it is one that [`current`] does not look at.
+/// Returns the path of the call under way, if it is one that [`current_path`] does not look at.
 ///
 /// # Safety
-/// As [`current`]; `paths` is the thread's table.
+/// As [`current_path`]; `paths` is the thread's table.
 unsafe fn find_apart(thread: *mut RecorderThread, paths: &mut CallPaths) -> Option<u64> {
     // SAFETY: the caller's promise; known paths live as long as they are in the table.
     unsafe {
@@ -224,7 +226,7 @@ unsafe fn find_apart(thread: *mut RecorderThread, paths: &mut CallPaths) -> Opti
 /// Returns the root of the paths of the call under way.
 ///
 /// # Safety
-/// As [`current`]; `paths` is the thread's table.
+/// As [`current_path`]; `paths` is the thread's table.
 unsafe fn root_of_call(thread: *mut RecorderThread, paths: &CallPaths) -> PathRoot {
     let python_state = interpreter_of(paths).map_or(0, PythonInterpreter::thread_state);
     // SAFETY: the caller's promise.
@@ -234,7 +236,7 @@ unsafe fn root_of_call(thread: *mut RecorderThread, paths: &CallPaths) -> PathRo
 /// Returns the path of the call under way, if the tree has it. Some of these are compared among the first ones from then on.
 ///
 /// # Safety
-/// As [`current`]; `paths` is the thread's table.
+/// As [`current_path`]; `paths` is the thread's table.
 unsafe fn find_in_tree(thread: *mut RecorderThread, paths: &mut CallPaths) -> Option<u64> {
     // SAFETY: the caller's promise.
     let (root, bp) = unsafe { (root_of_call(thread, paths), (*thread).bp) };
@@ -289,7 +291,7 @@ unsafe fn compare_from_now_on(thread: *mut RecorderThread, paths: &mut CallPaths
         Some(value)
     });
     if is_whole == Some(id) {
-        paths.compare_found(place(root.caller, root.key), root, id, spare_word(thread));
+        paths.compare_found(path_place(root.caller, root.key), root, id, spare_word(thread));
     }
 }
 
@@ -302,7 +304,7 @@ fn spare_word(thread: *mut RecorderThread) -> StackWord {
 /// Returns the path of the call under way on the first thread of a process with a Python interpreter, or `None` if it is not known, or there is none.
 ///
 /// # Safety
-/// As [`current`]; `paths` is the thread's table.
+/// As [`current_path`]; `paths` is the thread's table.
 #[inline]
 unsafe fn find_with_python(thread: *mut RecorderThread, paths: &CallPaths) -> Option<&KnownPath> {
     let python = interpreter_of(paths).filter(|python| python.is_initialized())?;
@@ -311,8 +313,8 @@ unsafe fn find_with_python(thread: *mut RecorderThread, paths: &CallPaths) -> Op
     unsafe {
         let (caller, key) = ((*thread).caller, (*thread).sp | (*thread).path_key);
         let place = python_place(python, caller, key, state);
-        find(paths.first_known(), place, 0, caller, key, |known, index| {
-            holds(known) && paths.python_state(index).is_none_or(|read| read.state == state && read.holds())
+        find_at_place(paths.first_known(), place, 0, caller, key, |known, index| {
+            is_unchanged(known) && paths.python_state(index).is_none_or(|read| read.state == state && read.holds())
         })
     }
 }
@@ -325,13 +327,13 @@ unsafe fn find_with_python(thread: *mut RecorderThread, paths: &CallPaths) -> Op
 unsafe fn python_place(python: &PythonInterpreter, caller: usize, key: usize, state: usize) -> usize {
     // SAFETY: the caller's promise.
     let instruction = unsafe { python.instruction(state) };
-    place(caller ^ instruction >> 1, key)
+    path_place(caller ^ instruction >> 1, key)
 }
 
 /// # Safety
-/// As [`current`]; `paths` is the thread's table.
-unsafe fn unwound(thread: *mut RecorderThread, paths: &mut CallPaths) -> u64 {
-    let started = ticks();
+/// As [`current_path`]; `paths` is the thread's table.
+unsafe fn unwind_path(thread: *mut RecorderThread, paths: &mut CallPaths) -> u64 {
+    let started = read_ticks();
     let unloads = KEY.load(Relaxed);
     if paths.unloads != unloads {
         paths.forget(DEPTH.load(Relaxed), started);
@@ -344,8 +346,8 @@ unsafe fn unwound(thread: *mut RecorderThread, paths: &mut CallPaths) -> u64 {
     let bp = StackWord { address: unsafe { &raw const (*thread).bp } as usize, value: bp };
     let mut stack = memory::MemoryReader::with(stack::in_use(sp));
     let depth = paths.effort.depth;
-    let path = unwind::walk(EntryRegisters { caller, sp, bp }, depth, &mut paths.rules, |at| stack.word(at));
-    let path = path.without_code(own_code::bounds());
+    let path = unwind::walk_stack(EntryRegisters { caller, sp, bp }, depth, &mut paths.rules, |at| stack.word(at));
+    let path = path.without_code(own_code::own_code_bounds());
     if interpreter_of(paths).is_some_and(PythonInterpreter::is_initialized) {
         // SAFETY: the thread's own state.
         unsafe { (*thread).known_paths = NO_PATHS.as_ptr() };
@@ -360,12 +362,12 @@ unsafe fn unwound(thread: *mut RecorderThread, paths: &mut CallPaths) -> u64 {
     let id = u64::from(id) + 1;
     if CHECKED.load(Relaxed) {
         // SAFETY: the caller's promise.
-        unsafe { check(thread, paths, &path, python, id) };
+        unsafe { check_path(thread, paths, &path, python, id) };
     } else if let Ok(python) = python {
-        keep(thread, paths, &path, python, id);
+        keep_path(thread, paths, &path, python, id);
     }
     let effort = &mut paths.effort;
-    effort.ticks += ticks().saturating_sub(started);
+    effort.ticks += read_ticks().saturating_sub(started);
     effort.paths += 1;
     effort.frames += calls.len();
     id
@@ -373,7 +375,7 @@ unsafe fn unwound(thread: *mut RecorderThread, paths: &mut CallPaths) -> u64 {
 
 /// Returns the Python interpreter, if this thread's paths have its functions.
 fn interpreter_of(paths: &CallPaths) -> Option<&'static PythonInterpreter> {
-    python::interpreter().filter(|_| paths.is_first_thread)
+    python::python_interpreter().filter(|_| paths.is_first_thread)
 }
 
 /// Returns Python's functions on a path, and the state that shows that they are the same; an error: it cannot be shown.
@@ -389,14 +391,14 @@ fn python_of(
         Err(PythonFailure::Unreadable) => (Vec::new(), Err(PythonFailure::Unreadable)),
         Err(PythonFailure::Unexpected) => {
             python::give_up();
-            guard::count(ProblemKind::PythonUnknown, 1);
+            guard::count_problem(ProblemKind::PythonUnknown, 1);
             (Vec::new(), Ok(None))
         }
     }
 }
 
 /// Enters a path into the thread's table.
-fn keep(thread: *mut RecorderThread, paths: &mut CallPaths, path: &StackPath, python: Option<ReadState>, id: u64) {
+fn keep_path(thread: *mut RecorderThread, paths: &mut CallPaths, path: &StackPath, python: Option<ReadState>, id: u64) {
     // SAFETY: the thread's own state and table.
     let (mut root, sp) = unsafe { (root_of_call(thread, paths), (*thread).sp) };
     root.key = sp | paths.unloads;
@@ -421,9 +423,9 @@ fn keep(thread: *mut RecorderThread, paths: &mut CallPaths, path: &StackPath, py
     match paths.tree.enter(root, &words, id, MAX_WORDS) {
         Ok(()) => {}
         Err(NotEntered::Full) => {
-            let now = ticks();
+            let now = read_ticks();
             let depth = paths.effort.next_depth(now);
-            guard::count(ProblemKind::PathsShortened, u64::from(depth < paths.effort.depth));
+            guard::count_problem(ProblemKind::PathsShortened, u64::from(depth < paths.effort.depth));
             return paths.forget(depth, now);
         }
         Err(NotEntered::Contradiction) => {
@@ -447,7 +449,7 @@ fn compare_newest(
     id: u64,
 ) {
     let at = match interpreter_of(paths) {
-        None => place(root.caller, root.key),
+        None => path_place(root.caller, root.key),
         // SAFETY: this is the first thread.
         Some(interpreter) => unsafe { python_place(interpreter, root.caller, root.key, root.python_state) },
     };
@@ -463,12 +465,12 @@ fn compare_newest(
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn attach(thread: *mut RecorderThread) {
+pub unsafe fn attach_paths(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state.
     unsafe {
         renew_key(thread);
         if (*thread).paths.is_null() {
-            let paths = Box::new(CallPaths::new(DEPTH.load(Relaxed), ticks()));
+            let paths = Box::new(CallPaths::new(DEPTH.load(Relaxed), read_ticks()));
             // If all are checked none is to be found; if Python is used they are looked for apart.
             let uses_python = interpreter_of(&paths).is_some_and(PythonInterpreter::is_initialized);
             let is_apart = CHECKED.load(Relaxed) || uses_python;
@@ -482,13 +484,13 @@ pub unsafe fn attach(thread: *mut RecorderThread) {
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn free(thread: *mut RecorderThread) {
+pub unsafe fn free_paths(thread: *mut RecorderThread) {
     // SAFETY: the thread's own table, made by `attach`, or null.
     unsafe {
         let paths = std::mem::replace(&mut (*thread).paths, std::ptr::null_mut());
         (*thread).known_paths = std::ptr::null();
         if !paths.is_null() {
-            enter::quiet(thread, || critical(|| drop(Box::from_raw(paths))));
+            enter::enter_quietly(thread, || run_critical_section(|| drop(Box::from_raw(paths))));
         }
     }
 }
@@ -496,8 +498,8 @@ pub unsafe fn free(thread: *mut RecorderThread) {
 /// Compares a path that was unwound with the result of another unwinder, and its id with the id of the path that would have been taken for it.
 ///
 /// # Safety
-/// As [`current`]; `paths` is the thread's table.
-unsafe fn check(
+/// As [`current_path`]; `paths` is the thread's table.
+unsafe fn check_path(
     thread: *mut RecorderThread,
     paths: &mut CallPaths,
     path: &StackPath,
@@ -506,8 +508,8 @@ unsafe fn check(
 ) {
     // Around main are up to three functions of the C library's and the program's start.
     const START: usize = 4;
-    let mut others = unwind::runtime::frames();
-    others.retain(|caller| !own_code::bounds().contains(caller));
+    let mut others = unwind::runtime::runtime_frames();
+    others.retain(|caller| !own_code::own_code_bounds().contains(caller));
     let first = path.callers.first().and_then(|caller| others.iter().position(|other| other == caller));
     others.drain(..first.unwrap_or(others.len()));
     let is_whole = path.end == PathEnd::Cut || others.len() <= path.callers.len() + START;
@@ -516,16 +518,18 @@ unsafe fn check(
         let (caller, key) = ((*thread).caller, (*thread).sp | (*thread).path_key);
         find_apart(thread, paths).or_else(|| match interpreter_of(paths) {
             Some(_) => None,
-            None => find(paths.first_known(), place(caller, key), 0, caller, key, |known, _| holds(known))
-                .map(|known| u64::from(known.id)),
+            None => find_at_place(paths.first_known(), path_place(caller, key), 0, caller, key, |known, _| {
+                is_unchanged(known)
+            })
+            .map(|known| u64::from(known.id)),
         })
     };
     if !others.starts_with(&path.callers) || !is_whole || taken.is_some_and(|taken| taken != id) {
-        guard::count(ProblemKind::CallPathWrong, 1);
+        guard::count_problem(ProblemKind::CallPathWrong, 1);
     }
     if let Ok(python) = python
         && taken.is_none()
     {
-        keep(thread, paths, path, python, id);
+        keep_path(thread, paths, path, python, id);
     }
 }

@@ -8,17 +8,17 @@ use lbprof_collector::definition::Definition;
 use lbprof_collector::record::Record;
 
 use crate::harmless::enter;
-use crate::log::{LOG, define};
-use crate::recording::filled_slots::batch;
+use crate::log::{LOG, define_now};
+use crate::recording::filled_slots::filled_records;
 use crate::recording::flush::{SUMS, SUMS_ENDED, close_ring, hand_over, place_samples, write_fold};
 use crate::recording::registry::THREADS;
-use crate::recording::room::append;
-use crate::recording::slot::store;
+use crate::recording::room::append_record;
+use crate::recording::slot::store_record;
 use crate::sampling;
 use crate::state::stage::{RecordingState, set_state};
 use crate::state::thread::RecorderThread;
 use crate::state::thread_log::ThreadLog;
-use crate::system::clock::{monotonic_ns, ticks};
+use crate::system::clock::{monotonic_ns, read_ticks};
 
 /// Time for which the end of recording waits for other threads that are in the recorder.
 const PATIENCE_NS: u64 = 1_000_000_000;
@@ -31,12 +31,12 @@ pub unsafe fn begin_window(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state.
     unsafe {
         if let Some(log) = (*thread).log.as_mut() {
-            let now = ticks();
+            let now = read_ticks();
             log.head.previous_end = now;
             log.ring.head().previous_end.store(now, Relaxed);
-            define(Definition::WindowBegin(now));
+            define_now(Definition::WindowBegin(now));
             // Writing the definition is the recorder's time, not the program's.
-            append(thread, Record { end: ticks(), ..Record::new(Operation::Flush, now) });
+            append_record(thread, Record { end: read_ticks(), ..Record::new(Operation::Flush, now) });
         }
     }
 }
@@ -53,7 +53,7 @@ pub unsafe fn last_record(thread: *mut RecorderThread, record: Record) {
         let slots = log.ring.slots();
         let cursor = log.paused.unwrap_or((*thread).cursor);
         if !log.closed && (slots..slots.wrapping_add(log.ring.capacity())).contains(&cursor) {
-            store(cursor, record);
+            store_record(cursor, record);
             if log.paused.is_none() {
                 // It is one of the ring's records, and there is no slot left, be there a check point here or not.
                 (*thread).limit = cursor.add(1);
@@ -73,7 +73,7 @@ pub fn write_sums() {
     let Some(mut guard) = LOG.lock_at_end() else { return };
     let Some(rank_log) = guard.as_mut() else { return };
     SUMS_ENDED.store(true, Relaxed);
-    let now = ticks();
+    let now = read_ticks();
     // SAFETY: visited states are there, and their logs, too.
     threads.visit(|thread| unsafe { write_fold(rank_log, &mut *(*thread).log, now) });
     for log in &mut threads.idle {
@@ -91,10 +91,10 @@ pub unsafe fn close_all(thread: *mut RecorderThread, last: Record) {
     // SAFETY: the thread's own state; for the others see below.
     unsafe {
         if let Some(log) = (*thread).log.as_mut() {
-            let records = batch(thread, log);
+            let records = filled_records(thread, log);
             place_samples(log, records);
         }
-        sampling::end();
+        sampling::end_sampling();
         if let Some(log) = (*thread).log.as_mut() {
             log.checks = None;
             if let Some(cursor) = log.paused.take() {
@@ -105,7 +105,7 @@ pub unsafe fn close_all(thread: *mut RecorderThread, last: Record) {
             if (*thread).cursor == (*thread).limit && hand_over(thread, log, last.begin).is_some() {
                 ((*thread).cursor, (*thread).limit) = (log.ring.slots(), log.limit());
             }
-            append(thread, last);
+            append_record(thread, last);
         }
         let idle = {
             let mut threads = THREADS.lock();
@@ -138,7 +138,7 @@ unsafe fn close_for_good(thread: *mut RecorderThread, log: &mut ThreadLog) {
 /// Closes the rings of the other threads. They make no MPI calls, but they may mark phases, and they may end.
 ///
 /// While the list is locked none of them ends. This waits for a thread in the recorder: it entered before recording ended,
-/// and leaves soon; one that enters later finds that recording has ended ([`enter::recording`]).
+/// and leaves soon; one that enters later finds that recording has ended ([`enter::enter_recording`]).
 ///
 /// # Safety
 /// Recording has ended: a thread that is not in the recorder does not enter it any more.
@@ -152,7 +152,7 @@ unsafe fn close_others() {
             // SAFETY: visited states are there, and their logs, too. A thread that is not busy does not touch its log any more.
             unsafe {
                 if (*(*other).log).closed {
-                } else if enter::busy(other) != 0 {
+                } else if enter::busy_depth(other) != 0 {
                     waiting = true;
                 } else {
                     close_for_good(other, &mut *(*other).log);
@@ -171,7 +171,7 @@ unsafe fn close_others() {
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn abandon(thread: *mut RecorderThread) {
+pub unsafe fn abandon_ring(thread: *mut RecorderThread) {
     use std::ptr::null_mut;
     // SAFETY: the only thread of the new process.
     unsafe {

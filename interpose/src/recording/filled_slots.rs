@@ -9,7 +9,7 @@ use crate::state::thread_log::ThreadLog;
 ///
 /// # Safety
 /// `thread` is the state of the thread whose log this is, and the caller's own or one that makes no calls any more; or null.
-pub unsafe fn batch<'a>(thread: *mut RecorderThread, log: &ThreadLog) -> &'a mut [Record] {
+pub unsafe fn filled_records<'a>(thread: *mut RecorderThread, log: &ThreadLog) -> &'a mut [Record] {
     let slots = log.ring.slots();
     // SAFETY: the slots between the ring's first and the cursor were filled by this thread.
     unsafe {

@@ -19,16 +19,16 @@ use lbprof_collector::record::{CallFlags, Record};
 use lbprof_collector::ring::{MANY_EMPTY, MAX_OPEN};
 
 use crate::harmless::guard;
-use crate::harmless::signals::critical;
-use crate::log::{BatchOutcome, FIRST_THREAD, LOG, OpenLog, define, is_writing_records, rings};
-use crate::recording::filled_slots::batch;
-use crate::recording::slot::store;
+use crate::harmless::signals::run_critical_section;
+use crate::log::{BatchOutcome, FIRST_THREAD, LOG, OpenLog, define_now, is_writing_records, rings};
+use crate::recording::filled_slots::filled_records;
+use crate::recording::slot::store_record;
 use crate::recording::{lost_records, mpi_time};
 use crate::sampling;
-use crate::state::stage::{RecordingState, state};
+use crate::state::stage::{RecordingState, recording_state};
 use crate::state::thread::RecorderThread;
 use crate::state::thread_log::ThreadLog;
-use crate::system::clock::ticks;
+use crate::system::clock::read_ticks;
 use crate::system::faults;
 
 pub static RECORDED: AtomicU64 = AtomicU64::new(0);
@@ -44,7 +44,7 @@ pub static DROPPED: AtomicU64 = AtomicU64::new(0);
 /// Counts records that are in no ring and no log because recording was given up. In the first ring's head the count outlives the process.
 pub fn count_dropped(records: u64) {
     DROPPED.fetch_add(records, Relaxed);
-    if let Some(head) = guard::mirrored() {
+    if let Some(head) = guard::mirrored_head() {
         head.dropped.fetch_add(records, Relaxed);
     }
 }
@@ -53,19 +53,19 @@ pub fn count_dropped(records: u64) {
 ///
 /// # Safety
 /// `thread` is the state of the thread whose log this is, and the caller's own or one that makes no calls any more; or null.
-pub unsafe fn flush(thread: *mut RecorderThread, log: &mut ThreadLog) {
-    let begin = ticks();
+pub unsafe fn flush_ring(thread: *mut RecorderThread, log: &mut ThreadLog) {
+    let begin = read_ticks();
     // SAFETY: the thread's own ring. Until the last store it has no free slot, so that a handler's calls find none.
     unsafe {
         (*thread).limit = (*thread).cursor;
         let Some(written) = hand_over(thread, log, begin) else { return };
         if sampling::is_on() {
-            sampling::look(begin, log.number);
-            log.pass_check(begin, sampling::interval());
+            sampling::look_at_rings(begin, log.number);
+            log.pass_check(begin, sampling::look_interval());
         }
         let slots = log.ring.slots();
-        let record = Record { end: ticks(), count: written, ..Record::new(Operation::Flush, begin) };
-        store(slots, record);
+        let record = Record { end: read_ticks(), count: written, ..Record::new(Operation::Flush, begin) };
+        store_record(slots, record);
         compiler_fence(Release);
         // In this order: the slots between the two are free at each instant.
         (&raw mut (*thread).cursor).write_volatile(slots.add(1));
@@ -84,21 +84,21 @@ pub unsafe fn hand_over(thread: *mut RecorderThread, log: &mut ThreadLog, now: u
     loop {
         // SAFETY: the thread's own ring.
         records = unsafe { whole_batch(thread, log, now) };
-        count = joined::count(records);
+        count = joined::count_joined_records(records);
         if records.is_empty() {
             break;
         }
         place_samples(log, records);
         // If the log is closed or the process ends they stay in the ring, for the reader.
         let written =
-            LOG.with(|rank_log| (!SUMS_ENDED.load(Relaxed)).then(|| write(rank_log, log, records, count, now)));
+            LOG.with(|rank_log| (!SUMS_ENDED.load(Relaxed)).then(|| write_batch(rank_log, log, records, count, now)));
         if written.flatten()? != BatchOutcome::Changed {
             break;
         }
     }
     if count != 0 {
         // SAFETY: the caller's, or null.
-        unsafe { mpi_time::keep(thread, records) };
+        unsafe { mpi_time::keep_mpi_time(thread, records) };
         RECORDED.fetch_add(count as u64, Relaxed);
         log.head.first += count as u64;
         log.head.previous_end = records.last().map_or(now, |last| last.end);
@@ -137,7 +137,7 @@ pub unsafe fn hand_over(thread: *mut RecorderThread, log: &mut ThreadLog, now: u
 /// Locates the samples of a time for which only sums of the records go to the log, by the records of the rank's first thread.
 pub fn place_samples(log: &mut ThreadLog, records: &[Record]) {
     if log.number == FIRST_THREAD && sampling::is_on() && !is_writing_records() {
-        log.cpu_samples.extend(sampling::place(&log.head, records));
+        log.cpu_samples.extend(sampling::place_cpu_samples(&log.head, records));
     }
 }
 
@@ -150,8 +150,8 @@ unsafe fn whole_batch<'a>(thread: *mut RecorderThread, log: &mut ThreadLog, now:
     unsafe {
         loop {
             look_at_file(thread, log);
-            let records = batch(thread, log);
-            if mend(records, now) {
+            let records = filled_records(thread, log);
+            if mend_records(records, now) {
                 return records;
             }
             if !has_lost_file(log) {
@@ -162,7 +162,7 @@ unsafe fn whole_batch<'a>(thread: *mut RecorderThread, log: &mut ThreadLog, now:
         if MANY_EMPTY <= left_out {
             report_lost(log, left_out);
         }
-        batch(thread, log)
+        filled_records(thread, log)
     }
 }
 
@@ -171,7 +171,7 @@ unsafe fn whole_batch<'a>(thread: *mut RecorderThread, log: &mut ThreadLog, now:
 /// # Safety
 /// As [`hand_over`].
 unsafe fn look_at_file(thread: *mut RecorderThread, log: &mut ThreadLog) {
-    if !faults::cover() {
+    if !faults::cover_sigbus() {
         faults::try_pages(log.number);
     }
     if has_lost_file(log) {
@@ -193,11 +193,11 @@ unsafe fn look_at_file(thread: *mut RecorderThread, log: &mut ThreadLog) {
 }
 
 fn report_lost(log: &ThreadLog, lost: usize) {
-    let path = rings::path().display();
+    let path = rings::rings_path().display();
     let loss = format_args!("{lost} records are lost, recording continues");
-    guard::report(ProblemKind::RingLost, format_args!("{path} was truncated or its disk failed; {loss}"));
+    guard::report_problem(ProblemKind::RingLost, format_args!("{path} was truncated or its disk failed; {loss}"));
     let detail = format!("thread {}: {lost} records are lost", log.number);
-    define(Definition::Problem(ProblemKind::RingLost as u16, 1, detail));
+    define_now(Definition::Problem(ProblemKind::RingLost as u16, 1, detail));
 }
 
 /// Returns whether the records of a batch, all of which have begun, were there until now. If the file was cut short, whole pages or their ends are
@@ -213,7 +213,7 @@ fn has_lost_file(log: &ThreadLog) -> bool {
 }
 
 /// Gives an end to calls that were left by longjmp or an exception: the start of the next record. Returns whether all slots are filled.
-pub fn mend(records: &mut [Record], now: u64) -> bool {
+pub fn mend_records(records: &mut [Record], now: u64) -> bool {
     // One comparison and no branch, because all records pass here: a whole one has a begin that is not 0 nor after its end.
     let others: usize = records.iter().map(|record| usize::from(record.begin.wrapping_sub(1) >= record.end)).sum();
     others == 0 || mend_others(records, now)
@@ -235,7 +235,7 @@ fn mend_others(records: &mut [Record], now: u64) -> bool {
         if record.end == 0 {
             record.end = next;
             record.flags |= CallFlags::UNFINISHED;
-            guard::count(ProblemKind::Unfinished, 1);
+            guard::count_problem(ProblemKind::Unfinished, 1);
         }
         next = record.begin;
     }
@@ -243,7 +243,13 @@ fn mend_others(records: &mut [Record], now: u64) -> bool {
 }
 
 /// Writes a batch, which counts as `count` records, in the log's mode, unless it changes while it is read. Counts what cannot be written.
-fn write(rank_log: &mut OpenLog, log: &mut ThreadLog, records: &[Record], count: usize, now: u64) -> BatchOutcome {
+fn write_batch(
+    rank_log: &mut OpenLog,
+    log: &mut ThreadLog,
+    records: &[Record],
+    count: usize,
+    now: u64,
+) -> BatchOutcome {
     let written;
     if rank_log.events() {
         written = rank_log.records(&log.head, records, count, || is_still_whole(log, records));
@@ -251,7 +257,7 @@ fn write(rank_log: &mut OpenLog, log: &mut ThreadLog, records: &[Record], count:
             BatchOutcome::Dropped => note_dropped(log, count as u64),
             BatchOutcome::Taken if log.sums_events => {
                 log.is_fold_logged = true;
-                if fold(rank_log, log, records, count, now) == BatchOutcome::Changed {
+                if fold_batch(rank_log, log, records, count, now) == BatchOutcome::Changed {
                     rank_log.summaries.give_up();
                 }
             }
@@ -264,7 +270,7 @@ fn write(rank_log: &mut OpenLog, log: &mut ThreadLog, records: &[Record], count:
             log.is_fold_logged = false;
         }
         SUMS.store(true, Relaxed);
-        written = fold(rank_log, log, records, count, now);
+        written = fold_batch(rank_log, log, records, count, now);
     }
     rank_log.sample_usage(now, log.number);
     written
@@ -275,7 +281,7 @@ fn note_dropped(log: &ThreadLog, records: u64) {
     log.ring.head().dropped.fetch_add(records, Relaxed);
 }
 
-fn fold(rank_log: &mut OpenLog, log: &mut ThreadLog, records: &[Record], count: usize, now: u64) -> BatchOutcome {
+fn fold_batch(rank_log: &mut OpenLog, log: &mut ThreadLog, records: &[Record], count: usize, now: u64) -> BatchOutcome {
     let mut fold = log.fold.take().unwrap_or_else(|| rank_log.new_fold(&log.head));
     fold.add_samples(log.cpu_samples.drain(..));
     let folded = rank_log.fold(&mut fold, records, count, || is_still_whole(log, records));
@@ -317,7 +323,7 @@ unsafe fn leave_out(
 ) -> usize {
     // SAFETY: the caller's, as in `close_ring`.
     unsafe {
-        let records = batch(thread, log);
+        let records = filled_records(thread, log);
         let stay = leave(records);
         let left_out = records.len() - stay;
         if left_out != 0 {
@@ -336,13 +342,13 @@ unsafe fn leave_out(
 /// # Safety
 /// `thread` is the state of the thread whose log this is, and the caller's own or one that makes no calls any more; or null.
 pub unsafe fn close_ring(thread: *mut RecorderThread, log: &mut ThreadLog) {
-    let now = ticks();
+    let now = read_ticks();
     // SAFETY: the caller's: the thread's own ring, or one whose thread makes no calls any more.
     unsafe {
         faults::try_pages(log.number);
         look_at_file(thread, log);
         leave_out(thread, log, lost_records::leave_out_unbegun);
-        let n = batch(thread, log).len();
+        let n = filled_records(thread, log).len();
         if log.head.first == 0 {
             LOG.with(|rank_log| log.sums_events |= rank_log.summaries.is_folding_last(n));
         }
@@ -362,13 +368,13 @@ pub unsafe fn close_ring(thread: *mut RecorderThread, log: &mut ThreadLog) {
 pub unsafe fn flush_now(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state.
     unsafe {
-        if state() == RecordingState::Recording
+        if recording_state() == RecordingState::Recording
             && let Some(log) = (*thread).log.as_mut()
             && log.paused.is_none()
         {
-            critical(|| {
-                flush(thread, log);
-                LOG.with(|rank_log| write_fold(rank_log, log, ticks()));
+            run_critical_section(|| {
+                flush_ring(thread, log);
+                LOG.with(|rank_log| write_fold(rank_log, log, read_ticks()));
             });
         }
     }

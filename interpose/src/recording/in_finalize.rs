@@ -16,7 +16,7 @@ static UNDER_WAY: AtomicBool = AtomicBool::new(false);
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
 /// The log is closed, and MPI's own function follows.
-pub fn begin() {
+pub fn begin_finalize() {
     UNDER_WAY.store(true, Release);
 }
 
@@ -30,7 +30,7 @@ pub fn is_under_way() -> bool {
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn count(thread: *mut RecorderThread) {
+pub unsafe fn count_in_finalize(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state.
     let (busy, caller) = unsafe { ((*thread).busy, (*thread).caller) };
     if is_under_way() && busy == 0 && !nesting::is_any_mpi(caller) {
@@ -40,6 +40,6 @@ pub unsafe fn count(thread: *mut RecorderThread) {
 
 /// Ends counting, because MPI_Finalize has returned or the process exits in it. Returns how many calls were counted, once, or `None` if it was
 /// not under way.
-pub fn end() -> Option<u64> {
+pub fn end_finalize() -> Option<u64> {
     UNDER_WAY.swap(false, Acquire).then(|| CALLS.swap(0, Relaxed))
 }

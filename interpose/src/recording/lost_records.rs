@@ -12,7 +12,7 @@ const IN_PAGE: usize = 4096 / size_of::<Record>();
 
 /// Moves the records that have begun to the front, and returns their number. The other slots were taken for calls that never began.
 pub fn leave_out_unbegun(records: &mut [Record]) -> usize {
-    keep(records, |_, record| record.begin != 0)
+    keep_records(records, |_, record| record.begin != 0)
 }
 
 /// Moves the records that are known to be whole to the front, and returns their number. `replaced`: the ticks before and after other
@@ -27,7 +27,7 @@ pub fn leave_out_lost(records: &mut [Record], replaced: [u64; 2]) -> usize {
     let rest = records.get(first..).unwrap_or_default();
     let last = rest.iter().position(|record| after < record.begin).map_or(records.len(), |at| first + at);
     let (mut follows_lost, mut previous_end) = (false, 0);
-    keep(records, |at, record| {
+    keep_records(records, |at, record| {
         let follows_lost = std::mem::replace(&mut follows_lost, record.begin == 0);
         let is_filled = record.begin != 0 && record.operation().is_some();
         let is_in_order = previous_end <= record.begin && (record.end == 0 || record.begin <= record.end);
@@ -47,7 +47,7 @@ pub fn has_lost_pages(records: &[Record]) -> bool {
 }
 
 /// Moves the records that `stays` chooses to the front, in their order, and empties the other slots. Returns the number of the former.
-fn keep(records: &mut [Record], mut stays: impl FnMut(usize, &Record) -> bool) -> usize {
+fn keep_records(records: &mut [Record], mut stays: impl FnMut(usize, &Record) -> bool) -> usize {
     let mut kept = 0;
     for at in 0..records.len() {
         if records.get(at).is_some_and(|record| stays(at, record)) {

@@ -4,17 +4,17 @@ use lbprof_collector::Operation;
 use lbprof_collector::joined::JOINED_COMPLETED;
 use lbprof_collector::record::Record;
 
-use crate::recording::filled_slots::batch;
+use crate::recording::filled_slots::filled_records;
 use crate::state::thread::RecorderThread;
-use crate::system::clock::ticks;
+use crate::system::clock::read_ticks;
 
 /// Starts to count anew, and returns this instant, in ticks.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
 #[inline(always)]
-pub unsafe fn begin(thread: *mut RecorderThread) -> u64 {
-    let now = ticks();
+pub unsafe fn begin_mpi_time(thread: *mut RecorderThread) -> u64 {
+    let now = read_ticks();
     // SAFETY: the thread's own state.
     unsafe {
         (*thread).team.mpi_since = now;
@@ -23,7 +23,7 @@ pub unsafe fn begin(thread: *mut RecorderThread) -> u64 {
     now
 }
 
-/// Returns the ticks in MPI since [`begin`].
+/// Returns the ticks in MPI since [`begin_mpi_time`].
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
@@ -33,7 +33,7 @@ pub unsafe fn so_far(thread: *mut RecorderThread) -> u64 {
     unsafe {
         let team = &(*thread).team;
         let in_ring = match (*thread).log.as_ref() {
-            Some(log) => ticks_since(batch(thread, log), team.mpi_since),
+            Some(log) => ticks_since(filled_records(thread, log), team.mpi_since),
             None => 0,
         };
         team.mpi_flushed + in_ring
@@ -44,7 +44,7 @@ pub unsafe fn so_far(thread: *mut RecorderThread) -> u64 {
 ///
 /// # Safety
 /// `thread` is null, or the state of a thread that is this one or makes no calls any more.
-pub unsafe fn keep(thread: *mut RecorderThread, records: &[Record]) {
+pub unsafe fn keep_mpi_time(thread: *mut RecorderThread, records: &[Record]) {
     // SAFETY: the caller's promise.
     if let Some(thread) = unsafe { thread.as_mut() }
         && thread.team.mpi_since != 0

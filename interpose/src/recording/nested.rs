@@ -6,7 +6,7 @@
 
 use lbprof_collector::problem::ProblemKind;
 
-use crate::harmless::enter::{self, quiet};
+use crate::harmless::enter::{self, enter_quietly};
 use crate::harmless::guard;
 use crate::mpi::nesting;
 use crate::state::entered;
@@ -18,7 +18,7 @@ use crate::state::thread::{Canary, RecorderThread};
 /// # Safety
 /// `thread` is the calling thread's state.
 #[inline(always)]
-pub unsafe fn nested(thread: *mut RecorderThread, canary: *const Canary) -> bool {
+pub unsafe fn is_call_nested(thread: *mut RecorderThread, canary: *const Canary) -> bool {
     // SAFETY: the caller's promise.
     unsafe { (canary as usize) < (*thread).inside && is_nested(thread) }
 }
@@ -42,8 +42,8 @@ unsafe fn is_nested(thread: *mut RecorderThread) -> bool {
 unsafe fn still_inside(thread: *mut RecorderThread, caller: usize) -> bool {
     // SAFETY: the thread's own state.
     unsafe {
-        let there =
-            nesting::is_any_mpi(caller) || quiet(thread, || nesting::frame_is_there((*thread).inside, thread as usize));
+        let there = nesting::is_any_mpi(caller)
+            || enter_quietly(thread, || nesting::frame_is_there((*thread).inside, thread as usize));
         if !there {
             (*thread).inside = 0;
         }
@@ -65,7 +65,7 @@ pub unsafe fn in_call(thread: *mut RecorderThread, frame: *const Canary) -> bool
 /// # Safety
 /// `thread` is the calling thread's state, its call's wrapper about to return.
 #[inline(always)]
-pub unsafe fn release(thread: *mut RecorderThread) {
+pub unsafe fn release_call(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state.
     unsafe {
         (*thread).inside = 0;
@@ -84,8 +84,8 @@ pub unsafe fn found_at_work(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state.
     unsafe {
         // Calls after the recorder gave up are not recorded, and the reason was counted once.
-        if (*thread).at_work != 0 && enter::is_interrupted(thread) && !stage::disabled() {
-            guard::count(ProblemKind::MarkerInsideCall, 1);
+        if (*thread).at_work != 0 && enter::is_interrupted(thread) && !stage::is_disabled() {
+            guard::count_problem(ProblemKind::MarkerInsideCall, 1);
         }
     }
 }

@@ -14,17 +14,17 @@ use lbprof_collector::words::SystemError;
 
 use crate::harmless::guard;
 use crate::harmless::signals::HandlerLock;
-use crate::log::{LOG, define, rings};
-use crate::mpi::abi::abi;
+use crate::log::{LOG, define_now, rings};
+use crate::mpi::abi::current_abi;
 use crate::recording::call_path;
-use crate::recording::filled_slots::batch;
+use crate::recording::filled_slots::filled_records;
 use crate::recording::flush::close_ring;
 use crate::sampling;
 use crate::state::phases::OpenPhases;
-use crate::state::stage::{self, RecordingState, state};
+use crate::state::stage::{self, RecordingState, recording_state};
 use crate::state::thread::{CLOCK_MONOTONIC, NEXT_FREQUENT, RecorderThread, forget_comms};
 use crate::state::thread_log::ThreadLog;
-use crate::system::clock::{self, ticks};
+use crate::system::clock::{self, read_ticks};
 use crate::system::{faults, sandbox};
 
 /// The threads that record, and their rings.
@@ -77,9 +77,9 @@ pub fn for_each_thread(mut visit: impl FnMut(*mut RecorderThread)) {
 
 /// A shared object was unloaded: call paths found so far are unknown from here on. A thread that gets its ring meanwhile finds the new key.
 pub fn forget_call_paths() {
-    call_path::unloaded();
+    call_path::outdate_paths();
     // The list may be locked for ever in the child of a fork, which records nothing.
-    if state() == RecordingState::Recording {
+    if recording_state() == RecordingState::Recording {
         // SAFETY: visited states are there, and the list is locked.
         for_each_thread(|thread| unsafe { call_path::renew_key(thread) });
     }
@@ -102,7 +102,7 @@ pub fn at_thread_ends(end: unsafe extern "C" fn(*mut c_void)) {
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn attach(thread: *mut RecorderThread) {
+pub unsafe fn attach_ring(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state; the ring lives as long as its ThreadLog, which is not freed while the thread may record.
     unsafe {
         let is_filtered = sandbox::is_filtered();
@@ -114,40 +114,40 @@ pub unsafe fn attach(thread: *mut RecorderThread) {
             Err(error) => {
                 (*thread).refused = true;
                 // A thread that comes while the log is being closed calls MPI beside or after MPI_Finalize, which is reported as that.
-                if stage::disabled() || state() == RecordingState::Done {
+                if stage::is_disabled() || recording_state() == RecordingState::Done {
                     return;
                 }
                 let reason = SystemError(&error).to_string();
-                let is_first = state() != RecordingState::Recording;
+                let is_first = recording_state() != RecordingState::Recording;
                 let what = if is_first { "nothing is recorded" } else { "a thread is not recorded" };
-                guard::report(ProblemKind::ThreadLost, format_args!("{what}: {reason}"));
-                define(Definition::Problem(ProblemKind::ThreadLost as u16, 1, reason));
+                guard::report_problem(ProblemKind::ThreadLost, format_args!("{what}: {reason}"));
+                define_now(Definition::Problem(ProblemKind::ThreadLost as u16, 1, reason));
                 return;
             }
         };
-        sampling::records((*thread).id, log.number);
-        let mut threads = THREADS.lock().filter(|_| state() != RecordingState::Done);
+        sampling::note_recording_thread((*thread).id, log.number);
+        let mut threads = THREADS.lock().filter(|_| recording_state() != RecordingState::Done);
         let Some(threads) = threads.as_deref_mut() else {
             // No other thread closes it any more; it may hold records of a thread that has ended.
             close_ring(std::ptr::null_mut(), &mut log);
-            if batch(std::ptr::null_mut(), &log).is_empty() && !sandbox::is_filtered() {
+            if filled_records(std::ptr::null_mut(), &log).is_empty() && !sandbox::is_filtered() {
                 rings::give_back(1);
             }
             return;
         };
         let slots = log.ring.slots();
         (*thread).cursor = log.paused.take().unwrap_or(slots);
-        log.checks = sampling::is_on().then(|| (1, ticks()));
+        log.checks = sampling::is_on().then(|| (1, read_ticks()));
         (*thread).limit = log.check_point((*thread).cursor);
         (*thread).poll = std::ptr::null_mut();
-        call_path::attach(thread);
+        call_path::attach_paths(thread);
         forget_comms(thread);
-        (*thread).unusual = if clock::source() == ClockSource::Monotonic { CLOCK_MONOTONIC } else { 0 };
+        (*thread).unusual = if clock::clock_source() == ClockSource::Monotonic { CLOCK_MONOTONIC } else { 0 };
         let next = (*thread).next_frequent.iter_mut().chain(&mut (*thread).next_most_frequent);
         for (own, next) in next.zip(&NEXT_FREQUENT) {
             *own = next.load(Relaxed);
         }
-        ((*thread).status_ignore, (*thread).interface) = (abi().status_ignore, abi().kind);
+        ((*thread).status_ignore, (*thread).interface) = (current_abi().status_ignore, current_abi().kind);
         (*thread).log = Box::into_raw(Box::new(log));
         threads.recording.push(thread);
     }
@@ -191,10 +191,10 @@ fn find_ring(is_end_known: bool, is_filtered: bool) -> io::Result<ThreadLog> {
 fn make_ring(number: u32) -> io::Result<ThreadLog> {
     let of_log = LOG.with(|log| (log.dir.clone(), log.buffer + size_of::<Record>(), log.rank, log.run_id));
     let (dir, bytes, rank, run_id) = of_log.ok_or_else(|| io::Error::other("the log is closed"))?;
-    let ring = rings::make(&dir, bytes, rank, number, run_id)?;
+    let ring = rings::make_ring_memory(&dir, bytes, rank, number, run_id)?;
     let (start, bytes) = ring.pages();
     faults::look_after(number, start, bytes);
-    faults::cover();
+    faults::cover_sigbus();
     // SAFETY: gettid has no preconditions.
     let tid = unsafe { libc::gettid() };
     let defined = LOG.with(|log| {
@@ -202,11 +202,11 @@ fn make_ring(number: u32) -> io::Result<ThreadLog> {
         (log.summaries.is_folding_events(), log.bytes())
     });
     let (sums_events, facts_end) = defined.ok_or_else(|| io::Error::other("the log is closed"))?;
-    let now = ticks();
+    let now = read_ticks();
     ring.head().previous_end.store(now, Relaxed);
     if number == 0 {
         ring.head().facts_end.store(facts_end, Relaxed);
-        guard::mirror(ring.head());
+        guard::mirror_counts(ring.head());
     }
     Ok(ThreadLog {
         ring,
@@ -248,7 +248,7 @@ pub unsafe fn give_back(thread: *mut RecorderThread, end_records: unsafe fn(*mut
     unsafe {
         let Some(mut threads) = THREADS.lock() else { return leave_list(thread) };
         threads.recording.retain(|&other| other != thread);
-        let stays = guard::guarded(|| end_records(thread));
+        let stays = guard::run_guarded(|| end_records(thread));
         let log = std::mem::replace(&mut (*thread).log, std::ptr::null_mut());
         if stays {
             (*log).paused = Some((*thread).cursor);

@@ -8,22 +8,22 @@ use lbprof_collector::record::Record;
 use crate::harmless::enter;
 
 use crate::mpi::nesting;
-use crate::recording::flush::{self, flush};
-use crate::recording::registry::attach;
-use crate::recording::slot::store;
+use crate::recording::flush::{self, flush_ring};
+use crate::recording::registry::attach_ring;
+use crate::recording::slot::store_record;
 use crate::recording::{filled_slots, in_finalize, nested};
 use crate::sampling;
-use crate::state::stage::{self, RecordingState, state};
+use crate::state::stage::{self, RecordingState, recording_state};
 use crate::state::thread::{Canary, RecorderThread};
 use crate::state::thread_log::ThreadLog;
-use crate::system::clock::ticks;
+use crate::system::clock::read_ticks;
 
 /// Reserves the next slot for a call whose wrapper holds `canary`; `None` where nothing is to be recorded.
 ///
 /// # Safety
 /// `thread` is the calling thread's state, `canary` a word of the caller's frame that outlives the call.
 #[inline(always)]
-pub unsafe fn reserve(thread: *mut RecorderThread, canary: *mut Canary) -> Option<NonNull<Record>> {
+pub unsafe fn reserve_slot(thread: *mut RecorderThread, canary: *mut Canary) -> Option<NonNull<Record>> {
     // SAFETY: the caller's promises; between cursor and limit lie slots of this thread's ring.
     unsafe {
         let cursor = (*thread).cursor;
@@ -44,7 +44,7 @@ pub unsafe fn reserve(thread: *mut RecorderThread, canary: *mut Canary) -> Optio
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn append(thread: *mut RecorderThread, mut record: Record) -> bool {
+pub unsafe fn append_record(thread: *mut RecorderThread, mut record: Record) -> bool {
     // SAFETY: as in `reserve`.
     unsafe {
         let mut slot = (*thread).cursor;
@@ -56,12 +56,12 @@ pub unsafe fn append(thread: *mut RecorderThread, mut record: Record) -> bool {
             }
             if slot != full {
                 // Its time was taken before the flush, whose record it follows.
-                record.begin = ticks();
+                record.begin = read_ticks();
                 record.end = record.end.max(record.begin);
             }
         }
         (*thread).cursor = slot.add(1);
-        store(slot, record);
+        store_record(slot, record);
         true
     }
 }
@@ -84,7 +84,7 @@ pub unsafe fn add_part(thread: *mut RecorderThread, template: &Record) -> *mut R
             }
             if slot != full {
                 // As in `append`: it follows the flush.
-                end = ticks();
+                end = read_ticks();
             }
         }
         (*thread).cursor = slot.add(1);
@@ -102,15 +102,15 @@ pub unsafe fn add_part(thread: *mut RecorderThread, template: &Record) -> *mut R
 pub unsafe fn make_room(thread: *mut RecorderThread) -> *mut Record {
     // SAFETY: the thread's own state.
     unsafe {
-        let is_recording = state() == RecordingState::Recording;
+        let is_recording = recording_state() == RecordingState::Recording;
         if is_recording && (*thread).busy == 0 && !(*thread).refused {
-            if !stage::disabled() {
+            if !stage::is_disabled() {
                 return refill_for_call(thread);
             }
             // Recording was given up: what goes into the ring without anything else is recorded still.
             if let Some(log) = (*thread).log.as_mut()
                 && log.paused.is_none()
-                && pass_check_point(thread, log, ticks())
+                && pass_check_point(thread, log, read_ticks())
             {
                 return (*thread).cursor;
             }
@@ -155,11 +155,11 @@ unsafe fn left_out(thread: *mut RecorderThread, is_recording: bool) {
             if (*thread).at_work != 0 {
                 nested::found_at_work(thread);
             }
-            if stage::disabled() && ((*thread).busy == 0 || (*thread).left) {
+            if stage::is_disabled() && ((*thread).busy == 0 || (*thread).left) {
                 flush::count_dropped(1);
             }
         }
-        in_finalize::count(thread);
+        in_finalize::count_in_finalize(thread);
     }
 }
 
@@ -177,7 +177,7 @@ pub unsafe fn refill(thread: *mut RecorderThread) -> *mut Record {
                 return set_aside(thread);
             }
             if log.checks.is_some() && (*thread).busy == 0 {
-                let now = ticks();
+                let now = read_ticks();
                 if !sampling::is_due(now) && pass_check_point(thread, log, now) {
                     return (*thread).cursor;
                 }
@@ -185,16 +185,16 @@ pub unsafe fn refill(thread: *mut RecorderThread) -> *mut Record {
         }
         enter::run_critical(thread, || {
             if (*thread).log.is_null() {
-                attach(thread);
+                attach_ring(thread);
             }
             let Some(log) = (*thread).log.as_mut() else { return };
             if is_at_check_point(thread, log) {
                 look_at_samples(thread, log);
-                pass_check_point(thread, log, ticks());
+                pass_check_point(thread, log, read_ticks());
             }
             // Also the ring of a thread that has ended may be full.
             if (*thread).cursor == (*thread).limit {
-                flush(thread, log);
+                flush_ring(thread, log);
             }
         });
         if (*thread).cursor == (*thread).limit { std::ptr::null_mut() } else { (*thread).cursor }
@@ -220,7 +220,7 @@ unsafe fn pass_check_point(thread: *mut RecorderThread, log: &mut ThreadLog, now
     unsafe {
         let passes = is_at_check_point(thread, log);
         if passes {
-            log.pass_check(now, sampling::interval());
+            log.pass_check(now, sampling::look_interval());
             (*thread).limit = log.check_point((*thread).cursor);
         }
         passes
@@ -232,15 +232,15 @@ unsafe fn pass_check_point(thread: *mut RecorderThread, log: &mut ThreadLog, now
 /// # Safety
 /// As [`is_at_check_point`], which is so: there is a free slot.
 unsafe fn look_at_samples(thread: *mut RecorderThread, log: &mut ThreadLog) {
-    let begin = ticks();
+    let begin = read_ticks();
     if sampling::is_due(begin) {
         // SAFETY: the thread's own ring.
-        flush::place_samples(log, unsafe { filled_slots::batch(thread, log) });
+        flush::place_samples(log, unsafe { filled_slots::filled_records(thread, log) });
     }
-    if sampling::look(begin, log.number) {
+    if sampling::look_at_rings(begin, log.number) {
         // SAFETY: a free slot of the thread's own ring. Up to the last store it has none, so that a handler's calls find none.
         unsafe {
-            store((*thread).cursor, Record { end: ticks(), ..Record::new(Operation::Flush, begin) });
+            store_record((*thread).cursor, Record { end: read_ticks(), ..Record::new(Operation::Flush, begin) });
             let next = (*thread).cursor.add(1);
             (&raw mut (*thread).limit).write_volatile(next);
             (&raw mut (*thread).cursor).write_volatile(next);

@@ -43,9 +43,9 @@ impl CallArguments {
 /// Fills the reserved slot, all but its begin.
 ///
 /// # Safety
-/// `slot` came from [`reserve`](super::room::reserve) on this thread.
+/// `slot` came from [`reserve`](super::room::reserve_slot) on this thread.
 #[inline(always)]
-pub unsafe fn fill(
+pub unsafe fn fill_slot(
     thread: *mut RecorderThread,
     slot: *mut Record,
     operation: u16,
@@ -55,7 +55,7 @@ pub unsafe fn fill(
     // SAFETY: the slot is this thread's own until the ring wraps.
     unsafe {
         // `end` is 0 since the slot was cleared.
-        (*slot).call_site = call_path::current(thread);
+        (*slot).call_site = call_path::current_path(thread);
         (*slot).sent = facts.sent;
         (*slot).received = facts.received;
         (*slot).peer = facts.peer;
@@ -72,9 +72,9 @@ pub unsafe fn fill(
 /// Stores the begin of a filled record, in ticks, just before the real call.
 ///
 /// # Safety
-/// `slot` came from [`reserve`](super::room::reserve) on this thread.
+/// `slot` came from [`reserve`](super::room::reserve_slot) on this thread.
 #[inline(always)]
-pub unsafe fn begin(slot: *mut Record, ticks: u64) {
+pub unsafe fn begin_slot(slot: *mut Record, ticks: u64) {
     compiler_fence(Release);
     // SAFETY: as above.
     unsafe { (&raw mut (*slot).begin).write_volatile(ticks) };
@@ -83,22 +83,22 @@ pub unsafe fn begin(slot: *mut Record, ticks: u64) {
 /// Reads the arguments of the call at `slot` anew by `facts`. The call was successful, so MPI may be asked about its handles.
 ///
 /// # Safety
-/// `slot` came from [`reserve`](super::room::reserve) on this thread and its call has just returned.
-pub unsafe fn learn(thread: *mut RecorderThread, slot: *mut Record, facts: impl FnOnce() -> CallArguments) {
+/// `slot` came from [`reserve`](super::room::reserve_slot) on this thread and its call has just returned.
+pub unsafe fn learn_arguments(thread: *mut RecorderThread, slot: *mut Record, facts: impl FnOnce() -> CallArguments) {
     // SAFETY: as above.
     unsafe {
         (*thread).asking = true;
         let facts = facts();
         (*thread).asking = false;
-        correct(slot, facts);
+        correct_slot(slot, facts);
     }
 }
 
 /// Stores the facts of a call anew: some were not known when its record was filled.
 ///
 /// # Safety
-/// `slot` came from [`reserve`](super::room::reserve) on this thread.
-pub unsafe fn correct(slot: *mut Record, facts: CallArguments) {
+/// `slot` came from [`reserve`](super::room::reserve_slot) on this thread.
+pub unsafe fn correct_slot(slot: *mut Record, facts: CallArguments) {
     // SAFETY: as above.
     unsafe {
         (*slot).sent = facts.sent;
@@ -112,9 +112,9 @@ pub unsafe fn correct(slot: *mut Record, facts: CallArguments) {
 /// Stores the end of a call, in ticks, first of all that follows it.
 ///
 /// # Safety
-/// `slot` came from [`reserve`](super::room::reserve) on this thread and its call has just returned.
+/// `slot` came from [`reserve`](super::room::reserve_slot) on this thread and its call has just returned.
 #[inline(always)]
-pub unsafe fn close(slot: *mut Record, ticks: u64) {
+pub unsafe fn close_slot(slot: *mut Record, ticks: u64) {
     // SAFETY: as above.
     unsafe { (&raw mut (*slot).end).write_volatile(ticks) };
 }
@@ -124,7 +124,7 @@ pub unsafe fn close(slot: *mut Record, ticks: u64) {
 /// # Safety
 /// The slot is this thread's own.
 #[inline(always)]
-pub unsafe fn store(slot: *mut Record, record: Record) {
+pub unsafe fn store_record(slot: *mut Record, record: Record) {
     // SAFETY: the caller's promise.
     unsafe {
         slot.write(Record { begin: 0, ..record });

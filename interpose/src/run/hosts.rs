@@ -20,13 +20,13 @@ pub const PATIENCE: Duration = Duration::from_secs(10);
 pub fn agree_on_ranks(run: &Path, own: &[u32], size: usize, patience: Duration) -> Vec<u32> {
     let folder = run.join(".hosts");
     let found = OwnedFolder::open_or_create(&folder).and_then(|_| {
-        write(&folder, own)?;
-        agreed(&folder, size, patience)
+        write_own_ranks(&folder, own)?;
+        wait_for_hosts(&folder, size, patience)
     });
     found.unwrap_or_default()
 }
 
-fn agreed(folder: &Path, size: usize, patience: Duration) -> io::Result<Vec<u32>> {
+fn wait_for_hosts(folder: &Path, size: usize, patience: Duration) -> io::Result<Vec<u32>> {
     const LONGEST_NAP: Duration = Duration::from_millis(200);
     let mut nap = Duration::from_millis(2);
     let until = Instant::now() + patience;
@@ -45,7 +45,7 @@ fn agreed(folder: &Path, size: usize, patience: Duration) -> io::Result<Vec<u32>
             }
         }
         if seen.len() >= size || Instant::now() >= until {
-            return settled(folder, &result, seen);
+            return settle_ranks(folder, &result, seen);
         }
         std::thread::sleep(nap);
         nap = LONGEST_NAP.min(2 * nap);
@@ -53,8 +53,8 @@ fn agreed(folder: &Path, size: usize, patience: Duration) -> io::Result<Vec<u32>
 }
 
 /// Makes the file `result`, at once and whole, unless another host has made it, and returns the ranks in it.
-fn settled(folder: &Path, result: &Path, seen: BTreeSet<u32>) -> io::Result<Vec<u32>> {
-    let draft = folder.join(format!("draft-all-{}-{}", crate::system::process::host(), std::process::id()));
+fn settle_ranks(folder: &Path, result: &Path, seen: BTreeSet<u32>) -> io::Result<Vec<u32>> {
+    let draft = folder.join(format!("draft-all-{}-{}", crate::system::process::host_of_process(), std::process::id()));
     write_ranks(&draft, seen)?;
     let made = fs::hard_link(&draft, result);
     fs::remove_file(&draft)?;
@@ -65,7 +65,7 @@ fn settled(folder: &Path, result: &Path, seen: BTreeSet<u32>) -> io::Result<Vec<
 }
 
 /// Leaves this host's ranks: under another name first, so that no host reads a part of them.
-fn write(folder: &Path, own: &[u32]) -> io::Result<()> {
+fn write_own_ranks(folder: &Path, own: &[u32]) -> io::Result<()> {
     let first = own.iter().min().copied().unwrap_or_default();
     let draft = folder.join(format!("draft-{first}"));
     write_ranks(&draft, own.iter().copied())?;

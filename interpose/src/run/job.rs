@@ -39,20 +39,20 @@ pub const RANK_VARIABLES: [&str; 9] = [
 ];
 
 /// Returns the key of the job, or `None` if the launcher does not name it.
-pub fn key() -> Option<String> {
+pub fn job_key() -> Option<String> {
     static NEAREST: OnceLock<JobLauncher> = OnceLock::new();
     match NEAREST.get_or_init(find_launcher) {
         JobLauncher::Hydra(key) => Some(key.clone()),
-        JobLauncher::Other => of_environment(variable),
+        JobLauncher::Other => of_environment(nonempty_variable),
         // Hydra's proxy may be hidden from us, but not from lb-run.
-        JobLauncher::None => {
-            variable(VARIABLE).filter(|key| key.starts_with(HYDRA)).or_else(|| of_environment(variable))
-        }
+        JobLauncher::None => nonempty_variable(VARIABLE)
+            .filter(|key| key.starts_with(HYDRA))
+            .or_else(|| of_environment(nonempty_variable)),
     }
 }
 
 /// Returns the value of an environment variable, unless it is empty.
-fn variable(name: &str) -> Option<String> {
+fn nonempty_variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
@@ -68,7 +68,7 @@ enum JobLauncher {
 
 /// Looks among this process's ancestors. The nearest one counts, because jobs may be nested.
 fn find_launcher() -> JobLauncher {
-    for process in ancestors() {
+    for process in ancestor_processes() {
         let Ok(command) = read_at_once(format!("/proc/{process}/cmdline")) else { return JobLauncher::None };
         let words: Vec<&[u8]> = command.split(|&byte| byte == 0).collect();
         if let Some(key) = of_hydra(&words) {
@@ -83,7 +83,7 @@ fn find_launcher() -> JobLauncher {
 
 /// Returns the ancestors of this process, nearest first, by their numbers in /proc. If /proc belongs to an outer PID namespace, system calls give other
 /// numbers, or none at all; so the process itself is not looked up by its number.
-pub fn ancestors() -> impl Iterator<Item = u32> {
+pub fn ancestor_processes() -> impl Iterator<Item = u32> {
     std::iter::successors(parent_of("self"), |process| parent_of(&process.to_string())).take(GENERATIONS)
 }
 
@@ -126,13 +126,14 @@ fn of_hydra(words: &[&[u8]]) -> Option<String> {
         return None;
     }
     // Intel MPI names host and port apart.
-    let port = option(words, "--control-port")
-        .or_else(|| Some(format!("{}:{}", option(words, "--upstream-host")?, option(words, "--upstream-port")?)))?;
-    Some(format!("{HYDRA}{port} {}", option(words, "--pgid").unwrap_or_else(|| "0".into())))
+    let port = option_value(words, "--control-port").or_else(|| {
+        Some(format!("{}:{}", option_value(words, "--upstream-host")?, option_value(words, "--upstream-port")?))
+    })?;
+    Some(format!("{HYDRA}{port} {}", option_value(words, "--pgid").unwrap_or_else(|| "0".into())))
 }
 
 /// Returns the value of an option on a command line.
-fn option(words: &[&[u8]], name: &str) -> Option<String> {
+fn option_value(words: &[&[u8]], name: &str) -> Option<String> {
     let at = words.iter().position(|word| *word == name.as_bytes())?;
     words.get(at + 1).map(|value| String::from_utf8_lossy(value).into_owned())
 }

@@ -75,7 +75,7 @@ pub fn decode_measurers(bytes: &[u8]) -> Option<Vec<u32>> {
 /// Reads a message: its length, then its bytes.
 ///
 /// Errors: InvalidData if it is too long to be one.
-pub fn receive(stream: &mut impl Read) -> io::Result<Vec<u8>> {
+pub fn receive_message(stream: &mut impl Read) -> io::Result<Vec<u8>> {
     /// More than a path and the ranks of the largest machines need.
     const MAX_BYTES: u64 = 64 << 20;
     let mut length = [0u8; 4];
@@ -89,7 +89,7 @@ pub fn receive(stream: &mut impl Read) -> io::Result<Vec<u8>> {
     if message.len() as u64 == length { Ok(message) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
-/// Returns the bytes of a message, to be read by [`receive`].
-pub fn framed(message: &[u8]) -> Vec<u8> {
+/// Returns the bytes of a message, to be read by [`receive_message`].
+pub fn frame_message(message: &[u8]) -> Vec<u8> {
     [&(message.len() as u32).to_le_bytes(), message].concat()
 }

@@ -10,9 +10,9 @@ use std::hash::{BuildHasher, Hasher};
 use lbprof_collector::definition::ClockOffset;
 
 use crate::harmless::signals::HandlerLock;
-use crate::mpi::call::{call, call2};
+use crate::mpi::call::{call_mpi, call2};
 use crate::mpi::{abi, predefined};
-use crate::system::clock::{monotonic_ns, ticks};
+use crate::system::clock::{monotonic_ns, read_ticks};
 use crate::word::Word;
 
 const EXCHANGES: usize = 12;
@@ -42,8 +42,8 @@ pub fn clock_identity(rank: i32) -> i32 {
     (hasher.finish() & 0x7fff_ffff) as i32
 }
 
-fn stored(handle: Word) -> Word {
-    handle & abi::abi().handle_mask
+fn stored_handle(handle: Word) -> Word {
+    handle & abi::current_abi().handle_mask
 }
 
 /// Measures at the start. Collective over `comm`, whose first rank's clock the others are compared with; `rank`: in MPI_COMM_WORLD.
@@ -54,22 +54,22 @@ pub unsafe fn measure_first(comm: Word, rank: i32) -> Option<ClockOffset> {
     // SAFETY: collective calls in the same order on all ranks.
     unsafe {
         let (mut domain, mut leaders): (Word, Word) = (0, 0);
-        if split(comm, clock_identity(rank), rank, &mut domain) != 0 {
+        if split_comm(comm, clock_identity(rank), rank, &mut domain) != 0 {
             return None;
         }
-        let domain = stored(domain);
+        let domain = stored_handle(domain);
         let mut domain_rank = 0i32;
         call2(c"PMPI_Comm_rank", domain, &raw mut domain_rank as Word);
         let is_leader = domain_rank == 0;
-        if split(comm, if is_leader { 0 } else { abi::abi().undefined }, rank, &mut leaders) != 0 {
+        if split_comm(comm, if is_leader { 0 } else { abi::current_abi().undefined }, rank, &mut leaders) != 0 {
             return None;
         }
-        let leaders = is_leader.then(|| stored(leaders));
+        let leaders = is_leader.then(|| stored_handle(leaders));
         let mut clocks = 0i32;
         if let Some(leaders) = leaders {
             call2(c"PMPI_Comm_size", leaders, &raw mut clocks as Word);
         }
-        broadcast(&raw mut clocks as Word, size_of::<i32>(), domain);
+        broadcast_bytes(&raw mut clocks as Word, size_of::<i32>(), domain);
         let several = ClockComms { domain, leaders };
         if clocks > 1 {
             let offset = several.measure();
@@ -79,7 +79,7 @@ pub unsafe fn measure_first(comm: Word, rank: i32) -> Option<ClockOffset> {
             offset
         } else {
             several.free();
-            Some(ClockOffset { ticks: ticks(), offset_ns: 0, error_ns: 0 })
+            Some(ClockOffset { ticks: read_ticks(), offset_ns: 0, error_ns: 0 })
         }
     }
 }
@@ -88,10 +88,10 @@ pub unsafe fn measure_first(comm: Word, rank: i32) -> Option<ClockOffset> {
 ///
 /// # Safety
 /// As [`measure_first`].
-unsafe fn split(comm: Word, color: i32, rank: i32, new: &mut Word) -> i32 {
+unsafe fn split_comm(comm: Word, color: i32, rank: i32, new: &mut Word) -> i32 {
     let arguments = [comm, color as u32 as Word, rank as u32 as Word, new as *mut Word as Word, 0, 0, 0, 0];
     // SAFETY: the caller's promise.
-    unsafe { call(c"PMPI_Comm_split", arguments) }
+    unsafe { call_mpi(c"PMPI_Comm_split", arguments) }
 }
 
 /// Measures at the end, where there are several clocks; where there is one no message is sent. Collective like MPI_Finalize.
@@ -110,9 +110,9 @@ pub unsafe fn measure_last() -> Option<ClockOffset> {
 
 /// # Safety
 /// `address` holds `bytes` bytes, and all members of `comm` call this.
-unsafe fn broadcast(address: Word, bytes: usize, comm: Word) -> i32 {
+unsafe fn broadcast_bytes(address: Word, bytes: usize, comm: Word) -> i32 {
     // SAFETY: `address` holds `bytes` bytes on every member.
-    unsafe { call(c"PMPI_Bcast", [address, bytes, predefined::byte(), 0, comm, 0, 0, 0]) }
+    unsafe { call_mpi(c"PMPI_Bcast", [address, bytes, predefined::mpi_byte(), 0, comm, 0, 0, 0]) }
 }
 
 impl ClockComms {
@@ -137,9 +137,9 @@ impl ClockComms {
             if let Some(leaders) = self.leaders {
                 found = measure_leader(leaders);
             }
-            let code = broadcast(&raw mut found as Word, size_of_val(&found), self.domain);
+            let code = broadcast_bytes(&raw mut found as Word, size_of_val(&found), self.domain);
             let [offset_ns, error] = found;
-            (code == 0).then(|| ClockOffset { ticks: ticks(), offset_ns, error_ns: error.unsigned_abs() })
+            (code == 0).then(|| ClockOffset { ticks: read_ticks(), offset_ns, error_ns: error.unsigned_abs() })
         }
     }
 }
@@ -156,9 +156,9 @@ unsafe fn measure_leader(leaders: Word) -> [i64; 2] {
         let mut distance = 1;
         while distance < size {
             if rank < distance && rank + distance < size {
-                answer(leaders, rank + distance, own);
+                answer_peer(leaders, rank + distance, own);
             } else if rank >= distance && rank < 2 * distance {
-                own = ask(leaders, rank - distance);
+                own = ask_peer(leaders, rank - distance);
             }
             distance *= 2;
         }
@@ -167,44 +167,45 @@ unsafe fn measure_leader(leaders: Word) -> [i64; 2] {
 }
 
 /// # Safety
-/// `peer` is in [`receive`].
-unsafe fn send(buffer: &[i64], peer: i32, comm: Word) {
+/// `peer` is in [`receive_numbers`].
+unsafe fn send_numbers(buffer: &[i64], peer: i32, comm: Word) {
     let (address, bytes) = (buffer.as_ptr() as Word, size_of_val(buffer));
     // SAFETY: the buffer lives across the blocking call.
-    unsafe { call(c"PMPI_Send", [address, bytes, predefined::byte(), peer as Word, TAG, comm, 0, 0]) };
+    unsafe { call_mpi(c"PMPI_Send", [address, bytes, predefined::mpi_byte(), peer as Word, TAG, comm, 0, 0]) };
 }
 
 /// # Safety
-/// `peer` is in [`send`].
-unsafe fn receive(buffer: &mut [i64], peer: i32, comm: Word) {
-    let (address, bytes, no_status) = (buffer.as_mut_ptr() as Word, size_of_val(buffer), abi::abi().status_ignore);
+/// `peer` is in [`send_numbers`].
+unsafe fn receive_numbers(buffer: &mut [i64], peer: i32, comm: Word) {
+    let (address, bytes, no_status) =
+        (buffer.as_mut_ptr() as Word, size_of_val(buffer), abi::current_abi().status_ignore);
     // SAFETY: as above.
-    unsafe { call(c"PMPI_Recv", [address, bytes, predefined::byte(), peer as Word, TAG, comm, no_status, 0]) };
+    unsafe { call_mpi(c"PMPI_Recv", [address, bytes, predefined::mpi_byte(), peer as Word, TAG, comm, no_status, 0]) };
 }
 
 /// # Safety
-/// `peer` is in [`ask`].
-unsafe fn answer(comm: Word, peer: i32, [offset, error]: [i64; 2]) {
+/// `peer` is in [`ask_peer`].
+unsafe fn answer_peer(comm: Word, peer: i32, [offset, error]: [i64; 2]) {
     // SAFETY: the peer is in `ask`.
     unsafe {
         for _ in 0..EXCHANGES {
-            receive(&mut [0], peer, comm);
-            send(&[monotonic_ns() as i64, offset, error], peer, comm);
+            receive_numbers(&mut [0], peer, comm);
+            send_numbers(&[monotonic_ns() as i64, offset, error], peer, comm);
         }
     }
 }
 
 /// # Safety
-/// `peer` is in [`answer`].
-unsafe fn ask(comm: Word, peer: i32) -> [i64; 2] {
+/// `peer` is in [`answer_peer`].
+unsafe fn ask_peer(comm: Word, peer: i32) -> [i64; 2] {
     let mut best = (i64::MAX, [0i64; 2]);
     for _ in 0..EXCHANGES {
         let mut reply = [0i64; 3];
         let before = monotonic_ns() as i64;
         // SAFETY: the peer is in `answer`.
         unsafe {
-            send(&[0], peer, comm);
-            receive(&mut reply, peer, comm);
+            send_numbers(&[0], peer, comm);
+            receive_numbers(&mut reply, peer, comm);
         }
         let after = monotonic_ns() as i64;
         let [theirs, offset, error] = reply;

@@ -30,7 +30,7 @@ use foldhash::quality::FixedState;
 use crate::harmless::guard;
 use crate::harmless::signals::HandlerLock;
 use crate::run::launcher;
-use crate::run::messages::{RankIntroduction, framed, receive};
+use crate::run::messages::{RankIntroduction, frame_message, receive_message};
 use crate::system::descriptors;
 
 /// Time for which the leader waits for ranks that it has found, and these for its folder.
@@ -49,7 +49,7 @@ pub struct RegisteredSocket {
 }
 
 /// Makes this process, with the `rank` that the launcher gives it, known to others of the job.
-pub fn register(key: &str, rank: u32) {
+pub fn register_socket(key: &str, rank: u32) {
     let mut hasher = FixedState::with_seed(4).build_hasher();
     hasher.write(key.as_bytes());
     // SAFETY: has no preconditions.
@@ -60,7 +60,7 @@ pub fn register(key: &str, rank: u32) {
     let listener = SocketAddr::from_abstract_name(&name)
         .and_then(|address| UnixListener::bind_addr(&address))
         // SAFETY: a new descriptor, and ours alone.
-        .and_then(|socket| Ok(unsafe { UnixListener::from_raw_fd(descriptors::high(socket.as_raw_fd())?) }));
+        .and_then(|socket| Ok(unsafe { UnixListener::from_raw_fd(descriptors::duplicate_high(socket.as_raw_fd())?) }));
     if let Ok(listener) = listener
         && let Some(mut registered) = REGISTERED.lock()
     {
@@ -68,8 +68,8 @@ pub fn register(key: &str, rank: u32) {
     }
 }
 
-/// Takes what [`register`] has made; others cannot find it any more once it is dropped.
-pub fn registered() -> Option<RegisteredSocket> {
+/// Takes what [`register_socket`] has made; others cannot find it any more once it is dropped.
+pub fn take_registered() -> Option<RegisteredSocket> {
     REGISTERED.lock()?.take()
 }
 
@@ -89,22 +89,25 @@ pub struct HostPeers {
 }
 
 /// Finds the ranks of this host; `own`: this one.
-pub fn meet(registered: RegisteredSocket, own: RankIntroduction) -> HostMeeting {
+pub fn meet_peers(registered: RegisteredSocket, own: RankIntroduction) -> HostMeeting {
     let mut names = all_sockets(&registered.job);
     names.insert(registered.name.clone());
     for name in names.iter().take_while(|name| **name != registered.name) {
         if let Some(leader) = connect_to_own_user(name) {
             // This rank's own socket stays until then, so that the leader waits for it.
-            let answer = ask(leader, own);
+            let answer = ask_leader(leader, own);
             if answer.is_none() {
-                guard::say(format_args!("rank {} goes on alone: the first rank of the host did not answer", own.rank));
+                guard::say_line(format_args!(
+                    "rank {} goes on alone: the first rank of the host did not answer",
+                    own.rank
+                ));
             }
             return answer.map_or(HostMeeting::Alone, |(stream, offer)| HostMeeting::Member(stream, offer));
         }
     }
     let later = names.range((Excluded(registered.name.clone()), Unbounded));
     let others = later.filter(|name| connect_to_own_user(name).is_some()).count();
-    HostMeeting::Leader(accept(&registered.listener, others))
+    HostMeeting::Leader(accept_peers(&registered.listener, others))
 }
 
 /// Connects to a socket of this host, if a process of this user and PID namespace listens there. Never waits for others.
@@ -165,7 +168,7 @@ fn all_sockets(prefix: &str) -> BTreeSet<String> {
     let expected = launcher::ranks_here().unwrap_or(0) as usize;
     let mut names = BTreeSet::new();
     for _ in 0..TRIES {
-        names.extend(sockets(prefix));
+        names.extend(list_sockets(prefix));
         if names.len() >= expected {
             break;
         }
@@ -174,7 +177,7 @@ fn all_sockets(prefix: &str) -> BTreeSet<String> {
     names
 }
 
-fn sockets(prefix: &str) -> Vec<String> {
+fn list_sockets(prefix: &str) -> Vec<String> {
     let list = std::fs::read("/proc/net/unix").unwrap_or_default();
     let list = String::from_utf8_lossy(&list);
     let paths = list.lines().filter_map(|line| line.split_whitespace().nth(7)?.strip_prefix('@'));
@@ -183,7 +186,7 @@ fn sockets(prefix: &str) -> Vec<String> {
 }
 
 /// Waits for `others` connections of this user, no longer than [`PATIENCE`], and for their introductions.
-fn accept(listener: &UnixListener, others: usize) -> HostPeers {
+fn accept_peers(listener: &UnixListener, others: usize) -> HostPeers {
     const NAP: Duration = Duration::from_micros(200);
     let mut streams = Vec::new();
     let until = Instant::now() + PATIENCE;
@@ -200,7 +203,7 @@ fn accept(listener: &UnixListener, others: usize) -> HostPeers {
     let peers: Vec<_> = streams.into_iter().filter_map(|stream| read_introduction(stream, until)).collect();
     if peers.len() < others {
         let missing = others - peers.len();
-        guard::say(format_args!(
+        guard::say_line(format_args!(
             "{missing} rank(s) of this host did not answer for {} s in MPI_Init; the others go on without them",
             PATIENCE.as_secs()
         ));
@@ -223,13 +226,13 @@ fn read_introduction(mut stream: UnixStream, until: Instant) -> Option<(RankIntr
     Some((RankIntroduction::decoded(bytes), stream))
 }
 
-fn ask(mut stream: UnixStream, own: RankIntroduction) -> Option<(UnixStream, Vec<u8>)> {
-    send(&mut stream, &own.encoded()).ok()?;
+fn ask_leader(mut stream: UnixStream, own: RankIntroduction) -> Option<(UnixStream, Vec<u8>)> {
+    send_bytes(&mut stream, &own.encoded()).ok()?;
     // The leader may wait for others as long as this, and then for the folder's file system.
     stream.set_read_timeout(Some(2 * PATIENCE)).ok()?;
-    let offer = receive(&mut stream).ok()?;
+    let offer = receive_message(&mut stream).ok()?;
     stream.set_read_timeout(None).ok()?;
-    send(&mut stream, &[1]).ok()?;
+    send_bytes(&mut stream, &[1]).ok()?;
     Some((stream, offer))
 }
 
@@ -261,15 +264,15 @@ impl HostPeers {
 }
 
 /// Receives the leader's conclusion, which is empty if the leader is gone.
-pub fn conclusion(mut stream: UnixStream) -> Vec<u8> {
-    receive(&mut stream).unwrap_or_default()
+pub fn receive_conclusion(mut stream: UnixStream) -> Vec<u8> {
+    receive_message(&mut stream).unwrap_or_default()
 }
 
 fn send_message(stream: &mut UnixStream, message: &[u8]) -> io::Result<()> {
-    send(stream, &framed(message))
+    send_bytes(stream, &frame_message(message))
 }
 
 /// Sends without a signal to the program if the other end is gone.
-fn send(stream: &mut UnixStream, bytes: &[u8]) -> io::Result<()> {
-    descriptors::quietly(|| stream.write_all(bytes))
+fn send_bytes(stream: &mut UnixStream, bytes: &[u8]) -> io::Result<()> {
+    descriptors::run_without_signals(|| stream.write_all(bytes))
 }

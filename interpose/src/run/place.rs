@@ -18,7 +18,7 @@ use crate::mpi::world;
 use crate::run::launcher;
 use crate::run::messages::RunDirectory;
 use crate::run::settings::RecorderSettings;
-use crate::system::clock::ticks;
+use crate::system::clock::read_ticks;
 use crate::system::owned_files::{OwnedFolder, open_owned};
 use crate::system::process;
 
@@ -32,7 +32,7 @@ const JOB_FILE: &str = ".job";
 const MAX_JOB_FILE_BYTES: u64 = 4096;
 
 /// Returns the folder's name as given and the names that are tried after it.
-fn names(wanted: &Path) -> impl Iterator<Item = PathBuf> {
+fn folder_names(wanted: &Path) -> impl Iterator<Item = PathBuf> {
     let numbered = (2..MOST).map(|number| {
         let mut name = wanted.as_os_str().to_owned();
         name.push(format!("-{number}"));
@@ -46,7 +46,7 @@ fn all_taken() -> io::Error {
 }
 
 /// Makes the parent of the wanted folder. Returns the folder's path, absolute because the program may change its working directory.
-fn prepared(settings: &RecorderSettings) -> io::Result<PathBuf> {
+fn prepare_folder(settings: &RecorderSettings) -> io::Result<PathBuf> {
     let wanted = std::path::absolute(settings.folder())?;
     if let Some(parent) = wanted.parent() {
         fs::create_dir_all(parent)?;
@@ -56,8 +56,8 @@ fn prepared(settings: &RecorderSettings) -> io::Result<PathBuf> {
 
 /// Notes in the new folder which process started the job's ranks, and whether it did so for MPI_Comm_spawn.
 fn note_starter(dir: &Path) {
-    let Some((process, started)) = launcher::starter() else { return };
-    let number = hash(&[process::host().as_bytes(), &process.to_le_bytes(), &started.to_le_bytes()]);
+    let Some((process, started)) = launcher::rank_starter() else { return };
+    let number = hash_parts(&[process::host_of_process().as_bytes(), &process.to_le_bytes(), &started.to_le_bytes()]);
     let starter = RunStarter { number, spawned: world::is_spawned() };
     // Without it the spawned run is merely reported as not recorded.
     let file = open_owned(&dir.join(STARTER_FILE), libc::O_WRONLY | libc::O_CREAT);
@@ -67,13 +67,13 @@ fn note_starter(dir: &Path) {
 /// Says that the folder has another name than the user gave.
 fn say_name(settings: &RecorderSettings, made: &Path, wanted: &Path) {
     if made != wanted && settings.dir_given {
-        guard::say(format_args!("the logs go to {}, for {} exists", made.display(), wanted.display()));
+        guard::say_line(format_args!("the logs go to {}, for {} exists", made.display(), wanted.display()));
     }
 }
 
 /// Says why nothing is recorded.
 pub fn say_failure(settings: &RecorderSettings, error: &io::Error) {
-    guard::say(format_args!(
+    guard::say_line(format_args!(
         "cannot make the folder {}: {}; nothing is recorded. Point LBPROF_DIR to a place that can be written",
         settings.folder().display(),
         SystemError(error)
@@ -81,9 +81,9 @@ pub fn say_failure(settings: &RecorderSettings, error: &io::Error) {
 }
 
 /// Makes the folder, or the next free one of its name: a run never mixes with an older one. `size`: how many ranks there are.
-pub fn new(settings: &RecorderSettings, size: i32) -> io::Result<RunDirectory> {
-    let wanted = prepared(settings)?;
-    for dir in names(&wanted) {
+pub fn make_new_folder(settings: &RecorderSettings, size: i32) -> io::Result<RunDirectory> {
+    let wanted = prepare_folder(settings)?;
+    for dir in folder_names(&wanted) {
         match OwnedFolder::create(&dir) {
             Ok(_) => {
                 // Under a launcher of another MPI each process is a rank 0 with a folder of its own, and that is reported already.
@@ -111,11 +111,11 @@ pub fn of_job(
     clock: i32,
     one_host: bool,
 ) -> io::Result<RunDirectory> {
-    let wanted = prepared(settings)?;
+    let wanted = prepare_folder(settings)?;
     let mut earlier = 0u32;
-    for dir in names(&wanted) {
+    for dir in folder_names(&wanted) {
         // The folders of hosts without a common file system have the same number, too.
-        let run_id = if one_host { new_run_id() } else { hash(&[key.as_bytes(), &earlier.to_le_bytes()]) };
+        let run_id = if one_host { new_run_id() } else { hash_parts(&[key.as_bytes(), &earlier.to_le_bytes()]) };
         if !dir.exists() && make_for(&dir, &format!("{}\n{run_id:016x}\n{clock}\n", number_of(key)))? {
             say_name(settings, &dir, &wanted);
             note_starter(&dir);
@@ -160,14 +160,14 @@ fn read_job(dir: &Path, key: &str) -> Option<(u64, i32)> {
 
 /// Returns a number for a key, which may itself be a secret by which the job's processes know each other.
 fn number_of(key: &str) -> String {
-    format!("{:016x}{:016x}", hash(&[key.as_bytes()]), hash(&[key.as_bytes(), key.as_bytes()]))
+    format!("{:016x}{:016x}", hash_parts(&[key.as_bytes()]), hash_parts(&[key.as_bytes(), key.as_bytes()]))
 }
 
 /// Makes the folder with the job's file in it, both at once. Returns false if the name is taken.
 fn make_for(dir: &Path, job: &str) -> io::Result<bool> {
     let mut draft = dir.as_os_str().to_owned();
     // Another user cannot guess a name with the time.
-    draft.push(format!(".{}-{}-{:x}", process::host(), std::process::id(), ticks()));
+    draft.push(format!(".{}-{}-{:x}", process::host_of_process(), std::process::id(), read_ticks()));
     let draft = PathBuf::from(draft);
     let made = OwnedFolder::create(&draft)
         .and_then(|folder| folder.open_file(JOB_FILE, libc::O_WRONLY | libc::O_CREAT))
@@ -204,7 +204,7 @@ fn rename_new(from: &Path, to: &Path) -> io::Result<bool> {
     if taken { Ok(false) } else { Err(error) }
 }
 
-fn hash(parts: &[&[u8]]) -> u64 {
+fn hash_parts(parts: &[&[u8]]) -> u64 {
     let mut hasher = FixedState::with_seed(2).build_hasher();
     for part in parts {
         hasher.write_usize(part.len());
@@ -216,17 +216,22 @@ fn hash(parts: &[&[u8]]) -> u64 {
 /// Makes a number that no other run has.
 fn new_run_id() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
-    hash(&[process::host().as_bytes(), &std::process::id().to_le_bytes(), &ticks().to_le_bytes(), &now.to_le_bytes()])
+    hash_parts(&[
+        process::host_of_process().as_bytes(),
+        &std::process::id().to_le_bytes(),
+        &read_ticks().to_le_bytes(),
+        &now.to_le_bytes(),
+    ])
 }
 
 /// Returns the folder of ranks that have nothing to agree by, named after the properties that the launcher's processes share. Says `why`.
-pub fn apart(settings: &RecorderSettings, rank: i32, size: i32, why: &str) -> Option<RunDirectory> {
-    let run_id = launcher::job(size);
+pub fn folder_apart(settings: &RecorderSettings, rank: i32, size: i32, why: &str) -> Option<RunDirectory> {
+    let run_id = launcher::job_number(size);
     let mut dir: OsString = std::path::absolute(settings.folder()).ok()?.into_os_string();
     dir.push(format!("-{:08x}", run_id as u32));
     let dir = PathBuf::from(dir);
     if rank == 0 && settings.dir_given && settings.mode.is_some() {
-        guard::say(format_args!("the logs go to {}, for {why}", dir.display()));
+        guard::say_line(format_args!("the logs go to {}, for {why}", dir.display()));
     }
     Some(RunDirectory { dir, run_id, clock: None })
 }

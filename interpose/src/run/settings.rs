@@ -116,10 +116,10 @@ impl RecorderSettings {
                     _ => Some(RecordingMode::Events),
                 }
             }
-            "LBPROF_BUFFER" => self.buffer = options::bytes(value).unwrap_or(*BUFFER_BYTES.start()) as usize,
-            "LBPROF_LIMIT" => self.limit = options::bytes(value).unwrap_or(0),
+            "LBPROF_BUFFER" => self.buffer = options::parse_byte_count(value).unwrap_or(*BUFFER_BYTES.start()) as usize,
+            "LBPROF_LIMIT" => self.limit = options::parse_byte_count(value).unwrap_or(0),
             // No list: all.
-            "LBPROF_RANKS" => self.ranks = options::ranks(value),
+            "LBPROF_RANKS" => self.ranks = options::parse_rank_list(value),
             "LBPROF_SUMMARY" => {
                 self.summary = match value {
                     "on" => SummaryPolicy::On,
@@ -168,8 +168,8 @@ impl RecorderSettings {
         while let Some(c) = chars.next() {
             match (c, if c == '%' { chars.clone().next() } else { None }) {
                 ('%', Some('j')) => out.push_str(job.as_deref().unwrap_or("0")),
-                ('%', Some('h')) => out.push_str(&crate::system::process::host()),
-                ('%', Some('x')) => out.push_str(&crate::system::process::program()),
+                ('%', Some('h')) => out.push_str(&crate::system::process::host_of_process()),
+                ('%', Some('x')) => out.push_str(&crate::system::process::program_name()),
                 ('%', Some('%')) => out.push('%'),
                 _ => {
                     out.push(c);

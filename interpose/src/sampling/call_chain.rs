@@ -50,7 +50,7 @@ impl SampleUnwinder {
     pub fn new(depth: usize) -> Self {
         // SAFETY: a plain query.
         let program = objects::bounds_at(unsafe { libc::getauxval(libc::AT_PHDR) } as usize);
-        let mpi = Some(objects::bounds_at(symbols::symbol(c"PMPI_Init"))).filter(|mpi| *mpi != program);
+        let mpi = Some(objects::bounds_at(symbols::find_symbol(c"PMPI_Init"))).filter(|mpi| *mpi != program);
         SampleUnwinder { rules: RuleCache::default(), unloads: 0, depth, mpi: mpi.unwrap_or_default(), program }
     }
 
@@ -68,7 +68,7 @@ impl SampleUnwinder {
         if objects::is_unloading() {
             return None;
         }
-        let unloads = objects::unloads();
+        let unloads = objects::count_unloads();
         if self.unloads != unloads {
             (self.rules, self.unloads) = (RuleCache::default(), unloads);
         }
@@ -76,7 +76,7 @@ impl SampleUnwinder {
         let path = unwind::walk_from(at, self.depth, &mut self.rules, |address| stack.word(address));
         // The outermost of Python's functions belongs to the program, or the thread.
         let is_cut = path.end == PathEnd::Cut && runs.is_empty();
-        let interpreter = python::interpreter().map(PythonInterpreter::code_bounds).unwrap_or_default();
+        let interpreter = python::python_interpreter().map(PythonInterpreter::code_bounds).unwrap_or_default();
         let calls = path.with_running(at, runs, &interpreter);
         let last_inside = calls.iter().rposition(|call| self.is_inside(call));
         let outside = last_inside.map_or(0, |last| last + 1);
@@ -89,7 +89,7 @@ impl SampleUnwinder {
             callers.extend(called.iter().take(depth).cloned());
             callers.push(mpi_call.clone());
         }
-        callers.extend(around.iter().filter(|call| !is_in(call, &own_code::bounds())).cloned());
+        callers.extend(around.iter().filter(|call| !is_in(call, &own_code::own_code_bounds())).cloned());
         self.shortened(callers, is_cut)
     }
 
@@ -114,7 +114,7 @@ impl SampleUnwinder {
             return None;
         }
         let mut of_program = vec![self.program.clone()];
-        for call in around.iter().filter(|call| !is_in(call, &own_code::bounds())) {
+        for call in around.iter().filter(|call| !is_in(call, &own_code::own_code_bounds())) {
             if let PathCall::To(caller) = call
                 && !of_program.iter().any(|range| range.contains(caller))
             {

@@ -7,7 +7,7 @@
 //!
 //! The period differs by thread, by chance, and changes every few seconds, so that it does not follow what a program repeats.
 //!
-//! A log with sums of calls alone cannot show where samples belong. Then the first thread passes its records to [`place`] before they are folded, which
+//! A log with sums of calls alone cannot show where samples belong. Then the first thread passes its records to [`place_cpu_samples`] before they are folded, which
 //! reads the samples taken meanwhile and notes the region and the call in which that thread was. Threads that look at the rings in between leave the
 //! samples to it, unless a ring is half full.
 //!
@@ -43,7 +43,7 @@ use crate::sampling::clock::SampleClock;
 use crate::sampling::locked_memory::LockedShare;
 use crate::sampling::off_core::OffCoreReader;
 use crate::sampling::sampled_thread::{SampleReading, ThreadSampling};
-use crate::system::clock::{sample_clock, ticks};
+use crate::system::clock::{read_ticks, sample_clock};
 use crate::system::perf::switches::SwitchEvent;
 use crate::system::perf::{EventOptions, PAGE, PerfEvent, SamplingRefusal, StackCopies};
 use crate::system::{objects, sandbox};
@@ -81,7 +81,7 @@ struct ThreadSampler {
     ids: u32,
     /// State of a generator of numbers.
     random: u64,
-    /// Result of the last look for threads, see [`tasks::threads`].
+    /// Result of the last look for threads, see [`tasks::list_threads`].
     scanned: u64,
     /// Threads that were sampled from their birth on since then.
     births: u32,
@@ -105,23 +105,23 @@ pub fn is_on() -> bool {
 
 /// Returns the ticks in which a thread that calls MPI is to look once.
 #[inline]
-pub fn interval() -> u64 {
+pub fn look_interval() -> u64 {
     INTERVAL.load(Relaxed)
 }
 
 /// Starts to sample the calling thread, `per_second` times in a second of its CPU time. The log gets the setup, or the reason why there are no samples.
 /// Chains have `depth` calls at most; 0: there are none.
-pub fn start(per_second: u64, depth: usize) {
+pub fn start_sampling(per_second: u64, depth: usize) {
     let period_ns = 1_000_000_000u64.checked_div(per_second).unwrap_or(0);
     let unsampled = SamplingSetup { period_ns, outcome: SamplingOutcome::Off, counted: false, error_ns: 0 };
     if period_ns == 0 {
-        log::define(Definition::Sampling(unsampled));
+        log::define_now(Definition::Sampling(unsampled));
         return;
     }
     let Some(assumed) = LOG.with(|log| log.ticks_of_ns()) else { return };
     if sandbox::was_filtered() {
         let reason = "the program was started under a system call filter, which might end it";
-        refuse(SamplingSetup { outcome: SamplingOutcome::Refused(libc::EPERM), ..unsampled }, reason);
+        report_refusal(SamplingSetup { outcome: SamplingOutcome::Refused(libc::EPERM), ..unsampled }, reason);
         return;
     }
     let mut sampler = ThreadSampler {
@@ -133,7 +133,7 @@ pub fn start(per_second: u64, depth: usize) {
         recording: Vec::new(),
         share: LockedShare::of_process(),
         ids: 0,
-        random: ticks() | 1,
+        random: read_ticks() | 1,
         scanned: 0,
         births: 0,
         links: 0,
@@ -141,22 +141,22 @@ pub fn start(per_second: u64, depth: usize) {
         is_placing: false,
     };
     if depth > 0 {
-        python_reader::prepare();
+        python_reader::prepare_reader();
     }
     // SAFETY: gettid has no preconditions.
     let caller = unsafe { libc::gettid() };
     if let Err(refused) = sampler.add(caller) {
         let outcome = SamplingOutcome::Refused(refused.number());
-        refuse(SamplingSetup { outcome, ..unsampled }, &refused.reason());
+        report_refusal(SamplingSetup { outcome, ..unsampled }, &refused.reason());
         return;
     }
-    tasks::prepare();
-    log::define(Definition::Sampling(sampler.facts()));
+    tasks::prepare_tasks();
+    log::define_now(Definition::Sampling(sampler.facts()));
     let Some(mut place) = SAMPLER.lock() else { return };
     INTERVAL.store((LOOK_S * 1e9 * sampler.reading.clock.rate()) as u64, Relaxed);
     NEXT_LOOK.store(0, SeqCst);
     *place = Some(sampler);
-    python_reader::start();
+    python_reader::start_reader();
 }
 
 impl SamplingRefusal {
@@ -186,14 +186,14 @@ fn kernel_limit(name: &str) -> Option<i64> {
     std::fs::read_to_string(format!("/proc/sys/kernel/{name}")).ok()?.trim().parse().ok()
 }
 
-fn refuse(facts: SamplingSetup, reason: &str) {
-    log::define(Definition::Sampling(facts));
-    log::define(Definition::Problem(ProblemKind::NotSampled as u16, 1, reason.to_owned()));
+fn report_refusal(facts: SamplingSetup, reason: &str) {
+    log::define_now(Definition::Sampling(facts));
+    log::define_now(Definition::Problem(ProblemKind::NotSampled as u16, 1, reason.to_owned()));
 }
 
 /// Notes that a thread of this number in the system, 0 if not known, records from here on as `number` in the log.
-pub fn records(thread: libc::pid_t, number: u32) {
-    with(|sampler| {
+pub fn note_recording_thread(thread: libc::pid_t, number: u32) {
+    with_sampler(|sampler| {
         if thread == 0 {
             return;
         }
@@ -207,14 +207,14 @@ pub fn records(thread: libc::pid_t, number: u32) {
 }
 
 /// Looks at the rings if it is time, from the thread of this number in the log. Returns whether anything was written.
-pub fn look(now: u64, number: u32) -> bool {
+pub fn look_at_rings(now: u64, number: u32) -> bool {
     if !is_due(now) {
         return false;
     }
-    let written = with(|sampler| {
+    let written = with_sampler(|sampler| {
         let is_any_due = sampler.look(now, number);
         // After a look for new threads, among which it would be.
-        python_reader::start();
+        python_reader::start_reader();
         is_any_due
     });
     written.unwrap_or(false)
@@ -222,8 +222,8 @@ pub fn look(now: u64, number: u32) -> bool {
 
 /// Locates the samples taken while the rank's first thread made `records` after `head`, which are about to be folded. Returns the samples of that thread
 /// since the last call.
-pub fn place(head: &BatchHead, records: &[Record]) -> Vec<CpuSample> {
-    let placed = with(|sampler| {
+pub fn place_cpu_samples(head: &BatchHead, records: &[Record]) -> Vec<CpuSample> {
+    let placed = with_sampler(|sampler| {
         sampler.is_placing = true;
         let ThreadSampler { reading, threads, .. } = sampler;
         // Few flushes come after a sample.
@@ -241,7 +241,7 @@ pub fn place(head: &BatchHead, records: &[Record]) -> Vec<CpuSample> {
 
 /// Samples the calling thread, which begins and has this number in the system.
 pub fn thread_begins(thread: libc::pid_t) {
-    with(|sampler| {
+    with_sampler(|sampler| {
         if sampler.births < MAX_BIRTHS && !sandbox::is_filtered() && sampler.thread_mut(thread).is_none() {
             sampler.births += 1;
             let added = sampler.add(thread);
@@ -250,12 +250,12 @@ pub fn thread_begins(thread: libc::pid_t) {
     });
 }
 
-pub fn pause(thread: libc::pid_t) {
-    with(|sampler| sampler.thread_mut(thread).map(|sampled| sampled.pause(ticks())));
+pub fn pause_sampling(thread: libc::pid_t) {
+    with_sampler(|sampler| sampler.thread_mut(thread).map(|sampled| sampled.pause(read_ticks())));
 }
 
-pub fn resume(thread: libc::pid_t) {
-    with(|sampler| {
+pub fn resume_sampling(thread: libc::pid_t) {
+    with_sampler(|sampler| {
         sampler.reading.clock.look();
         let ThreadSampler { reading, threads, .. } = sampler;
         threads.iter_mut().find(|one| one.is_of(thread)).map(|sampled| sampled.resume(reading))
@@ -263,7 +263,7 @@ pub fn resume(thread: libc::pid_t) {
 }
 
 pub fn thread_ends(thread: libc::pid_t) {
-    with(|sampler| {
+    with_sampler(|sampler| {
         sampler.recording.retain(|&(known, _)| known != thread);
         if let Some(at) = sampler.threads.iter().position(|one| one.is_of(thread)) {
             let mut sampled = sampler.threads.swap_remove(at);
@@ -277,8 +277,8 @@ pub fn thread_ends(thread: libc::pid_t) {
 
 /// Writes all samples because an object is about to be unloaded, so that their addresses mean the objects loaded now. Until [`objects::end_unload`], which
 /// is to be called if the result is true, samples are located in known objects alone.
-pub fn unloading() -> bool {
-    let begun = with(|sampler| {
+pub fn begin_unloading() -> bool {
+    let begun = with_sampler(|sampler| {
         sampler.write_all();
         objects::begin_unload();
     });
@@ -286,20 +286,20 @@ pub fn unloading() -> bool {
 }
 
 /// Ends sampling: everything goes to the log.
-pub fn end() {
-    with(|sampler| {
+pub fn end_sampling() {
+    with_sampler(|sampler| {
         LOG.with(|log| sampler.write_last(log));
-        log::define(Definition::Sampling(sampler.facts()));
+        log::define_now(Definition::Sampling(sampler.facts()));
         NEXT_LOOK.store(u64::MAX, SeqCst);
         let may_unmap = !sandbox::is_filtered();
         for mut sampled in sampler.threads.drain(..) {
             sampled.end(may_unmap);
         }
-        python_reader::end();
+        python_reader::end_reader();
     });
 }
 
-/// Ends sampling at the program's end like [`end`], as far as that can be done now.
+/// Ends sampling at the program's end like [`end_sampling`], as far as that can be done now.
 pub fn end_at_exit() {
     if !is_on() {
         return;
@@ -313,13 +313,13 @@ pub fn end_at_exit() {
 }
 
 /// Ends sampling in the child of a fork: rings and log are its parent's.
-pub fn abandon() {
+pub fn abandon_sampling() {
     NEXT_LOOK.store(u64::MAX, SeqCst);
-    python_reader::abandon();
+    python_reader::abandon_reader();
 }
 
 /// Does `work` with the sampler, unless nothing is sampled.
-fn with<T>(work: impl FnOnce(&mut ThreadSampler) -> T) -> Option<T> {
+fn with_sampler<T>(work: impl FnOnce(&mut ThreadSampler) -> T) -> Option<T> {
     if is_on() { SAMPLER.with(work) } else { None }
 }
 
@@ -363,7 +363,7 @@ impl ThreadSampler {
         };
         let number = self.recording.iter().find(|(known, _)| *known == thread).map_or(NONE, |(_, number)| *number);
         let sampled = SampledThread { id, system_id: thread as u32, number, pool: pools::pool_of(thread) };
-        let mut sampling = ThreadSampling::new(sampled, event, ticks());
+        let mut sampling = ThreadSampling::new(sampled, event, read_ticks());
         sampling.off_core = off_core;
         self.threads.push(sampling);
         result
@@ -374,7 +374,7 @@ impl ThreadSampler {
         let bytes = self.share.fitting(SWITCHES_BYTES, PAGE as u64)?;
         let event = SwitchEvent::open(thread, sample_clock(), bytes).ok()?;
         self.share.take(event.locked_bytes());
-        Some(OffCoreReader::new(event, ticks()))
+        Some(OffCoreReader::new(event, read_ticks()))
     }
 
     /// Returns the copies of the stack for one more thread after `n_threads`, if there is room for them.
@@ -424,7 +424,7 @@ impl ThreadSampler {
             && !std::mem::replace(&mut self.is_reported, true)
         {
             let reason = format!("not all threads are sampled: {}", refused.reason());
-            log::define(Definition::Problem(ProblemKind::NotSampled as u16, 1, reason));
+            log::define_now(Definition::Problem(ProblemKind::NotSampled as u16, 1, reason));
         }
     }
 
@@ -434,7 +434,7 @@ impl ThreadSampler {
             return false;
         }
         let second = 1e9 * self.reading.clock.rate();
-        NEXT_LOOK.store(now.saturating_add(interval()), Relaxed);
+        NEXT_LOOK.store(now.saturating_add(look_interval()), Relaxed);
         let is_any_due = self.threads.iter().any(|one| one.is_due(now, &self.reading.clock));
         let is_scan_due = now.saturating_sub(self.scanned) as f64 >= SCAN_S * second;
         if !is_any_due && !is_scan_due {
@@ -453,7 +453,7 @@ impl ThreadSampler {
                     sampled.write(log, reading);
                 }
             }
-            pools::write(log);
+            pools::write_pools(log);
         });
         if !is_filtered {
             self.change_periods(now);
@@ -463,7 +463,7 @@ impl ThreadSampler {
 
     /// Starts to sample new threads, and ends the sampling of those that are gone.
     fn scan(&mut self) {
-        let Some((links, there)) = tasks::threads(self.links) else { return };
+        let Some((links, there)) = tasks::list_threads(self.links) else { return };
         self.links = links;
         let ThreadSampler { reading, threads, share, .. } = self;
         LOG.with(|log| {
@@ -514,7 +514,7 @@ impl ThreadSampler {
         for sampled in threads {
             sampled.write_last(log, reading);
         }
-        pools::write(log);
+        pools::write_pools(log);
     }
 }
 

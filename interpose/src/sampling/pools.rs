@@ -18,7 +18,7 @@ use lbprof_collector::record::NONE;
 use lbprof_collector::sample::ThreadPool;
 
 use crate::harmless::enter;
-use crate::harmless::signals::critical;
+use crate::harmless::signals::run_critical_section;
 use crate::log::OpenLog;
 use crate::state::thread;
 use crate::system::objects;
@@ -56,7 +56,7 @@ static THREADS: [AtomicU64; MAX_THREADS] = [const { AtomicU64::new(0) }; MAX_THR
 /// Routines of the library of C++ that run the function of a `std::thread`, of its present and its former interface.
 static CPP_ROUTINES: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
-/// The key whose destructor is [`leave`], plus 1; 0: none.
+/// The key whose destructor is [`leave_pool`], plus 1; 0: none.
 static KEY: AtomicU32 = AtomicU32::new(0);
 
 /// True if a routine lies in the program itself.
@@ -79,7 +79,7 @@ impl PoolCounts {
 }
 
 /// Counts a thread of a pool that ends.
-unsafe extern "C" fn leave(pool: *mut c_void) {
+unsafe extern "C" fn leave_pool(pool: *mut c_void) {
     // SAFETY: what `enter` has kept; a plain system call.
     let (pool, id) = unsafe { (pool.cast::<PoolCounts>().as_ref(), libc::gettid()) };
     if let Some(pool) = pool {
@@ -94,13 +94,13 @@ unsafe extern "C" fn leave(pool: *mut c_void) {
 ///
 /// # Safety
 /// As the program passes them to `pthread_create`.
-pub unsafe fn find(routine: usize, argument: *const c_void) -> Option<&'static PoolCounts> {
+pub unsafe fn find_pool(routine: usize, argument: *const c_void) -> Option<&'static PoolCounts> {
     if let Some(known) = POOLS.iter().find(|pool| pool.routine.load(Acquire) == routine) {
         return Some(known);
     }
     if !is_of_cpp(routine) {
         // SAFETY: the calling thread's state.
-        unsafe { enter::quiet(thread::current(), || critical(|| look_at(routine))) };
+        unsafe { enter::enter_quietly(thread::current_thread(), || run_critical_section(|| look_at(routine))) };
     }
     // SAFETY: the caller's promise.
     let own = if is_of_cpp(routine) { unsafe { function_of_cpp(argument) } } else { routine };
@@ -134,7 +134,7 @@ fn look_at(routine: usize) {
     // SAFETY: plain calls of the threads library with live arguments.
     unsafe {
         if KEY.load(Relaxed) == 0
-            && libc::pthread_key_create(&mut key, Some(leave)) == 0
+            && libc::pthread_key_create(&mut key, Some(leave_pool)) == 0
             && KEY.compare_exchange(0, key + 1, Relaxed, Relaxed).is_err()
         {
             libc::pthread_key_delete(key);
@@ -170,7 +170,7 @@ pub fn note_samples(pool: u32) {
 }
 
 /// Writes the pools of which the log lacks anything.
-pub fn write(log: &mut OpenLog) {
+pub fn write_pools(log: &mut OpenLog) {
     for (id, pool) in (0..).zip(&POOLS) {
         let started = pool.started.load(Relaxed);
         if pool.is_sampled.load(Relaxed) && pool.written.swap(started, Relaxed) != started {

@@ -79,13 +79,13 @@ pub struct PythonReads {
 }
 
 /// Prepares the process for samples with Python's functions, where there may be an interpreter.
-pub fn prepare() {
-    let Some(python) = python::interpreter() else { return };
-    if CREATE.address() != 0 && python.number_at.is_some() && wakes::open().is_ok() {
+pub fn prepare_reader() {
+    let Some(python) = python::python_interpreter() else { return };
+    if CREATE.address() != 0 && python.number_at.is_some() && wakes::open_wake_set().is_ok() {
         STATE.store(ABSENT, SeqCst);
     } else {
         let reason = "the system does not let the recorder copy memory".to_owned();
-        log::define(Definition::Problem(ProblemKind::PythonMissed as u16, 1, reason));
+        log::define_now(Definition::Problem(ProblemKind::PythonMissed as u16, 1, reason));
     }
 }
 
@@ -100,21 +100,21 @@ pub fn is_reader(number: libc::pid_t) -> bool {
 }
 
 /// Starts the thread if it is wanted and not there, and an interpreter is initialised.
-pub fn start() {
+pub fn start_reader() {
     if STATE.load(SeqCst) == ABSENT
-        && python::interpreter().is_some_and(PythonInterpreter::is_initialized)
+        && python::python_interpreter().is_some_and(PythonInterpreter::is_initialized)
         && !sandbox::is_filtered()
     {
         wakes::forget_end();
         STATE.store(READING, SeqCst);
-        if !create() {
+        if !create_reader() {
             STATE.store(OVER, SeqCst);
         }
     }
 }
 
 /// The thread is to end.
-pub fn end() {
+pub fn end_reader() {
     if STATE.compare_exchange(READING, ENDING, SeqCst, SeqCst).is_ok() {
         wakes::end_wait();
     }
@@ -122,7 +122,7 @@ pub fn end() {
 
 /// Ends the thread before the process forks. Neither allocates nor takes a lock.
 pub fn end_reader_before_fork() {
-    end();
+    end_reader();
     for _ in 0..MAX_STEPS {
         if STATE.load(SeqCst) != ENDING {
             return;
@@ -132,12 +132,12 @@ pub fn end_reader_before_fork() {
 }
 
 /// In the child of a fork: neither thread nor set are its own.
-pub fn abandon() {
+pub fn abandon_reader() {
     STATE.store(UNWANTED, SeqCst);
 }
 
 /// Returns whether the thread was started. Signals of the program are not for it.
-fn create() -> bool {
+fn create_reader() -> bool {
     type Run = extern "C" fn(*mut c_void) -> *mut c_void;
     type Create = unsafe extern "C" fn(*mut libc::pthread_t, *const c_void, Run, *mut c_void) -> c_int;
     let (mut new, mut all, mut kept) = (MaybeUninit::uninit(), MaybeUninit::uninit(), MaybeUninit::uninit());
@@ -146,22 +146,22 @@ fn create() -> bool {
         let create = std::mem::transmute::<usize, Create>(CREATE.address());
         libc::sigfillset(all.as_mut_ptr());
         libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), kept.as_mut_ptr());
-        let result = create(new.as_mut_ptr(), null(), run, null_mut());
+        let result = create(new.as_mut_ptr(), null(), run_reader, null_mut());
         libc::pthread_sigmask(libc::SIG_SETMASK, kept.as_ptr(), null_mut());
         result == 0
     }
 }
 
-extern "C" fn run(_: *mut c_void) -> *mut c_void {
+extern "C" fn run_reader(_: *mut c_void) -> *mut c_void {
     // SAFETY: the thread's own state and name; plain system calls.
     unsafe {
         let number = libc::gettid();
-        (*thread::current()).id = number;
+        (*thread::current_thread()).id = number;
         NUMBER.store(number, SeqCst);
         libc::pthread_detach(libc::pthread_self());
         libc::prctl(libc::PR_SET_NAME, c"lbprof".as_ptr());
     }
-    guard::guarded(read_samples);
+    guard::run_guarded(read_samples);
     NUMBER.store(0, SeqCst);
     if STATE.compare_exchange(ENDING, ABSENT, SeqCst, SeqCst).is_err() {
         STATE.store(OVER, SeqCst);
@@ -171,16 +171,16 @@ extern "C" fn run(_: *mut c_void) -> *mut c_void {
 
 /// Reads the frames of each thread of which a sample is taken.
 fn read_samples() {
-    let Some(python) = python::interpreter() else { return };
+    let Some(python) = python::python_interpreter() else { return };
     let mut frames = RunningFrames::new(python);
     let mut looked_ns = 0;
-    while let Some(mut sampled) = wakes::wait() {
+    while let Some(mut sampled) = wakes::wait_for_samples() {
         // A thread may have two events.
         sampled.dedup();
         let mut at_ns = sample_ns();
         if at_ns.saturating_sub(looked_ns) > LOOK_NS {
             looked_ns = at_ns;
-            if sandbox::is_filtered() || !wakes::is_open() || python::interpreter().is_none() {
+            if sandbox::is_filtered() || !wakes::is_open() || python::python_interpreter().is_none() {
                 return;
             }
         }
@@ -214,7 +214,7 @@ impl PythonReads {
 
     /// Counts the samples that got none since the last time.
     pub fn count_missed(&mut self) {
-        guard::count(ProblemKind::PythonMissed, std::mem::take(&mut self.missed));
+        guard::count_problem(ProblemKind::PythonMissed, std::mem::take(&mut self.missed));
     }
 
     /// Takes the runs of a sample of this time, with this time to the next one; none, if they were read too late or not at all. Samples come in the order of time.

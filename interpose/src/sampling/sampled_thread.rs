@@ -15,7 +15,7 @@ use crate::sampling::clock::SampleClock;
 use crate::sampling::off_core::OffCoreReader;
 use crate::sampling::pools;
 use crate::sampling::python_reader::PythonReads;
-use crate::system::clock::{sample_instant, ticks};
+use crate::system::clock::{read_ticks, sample_instant};
 use crate::system::perf::{KernelRecord, PerfEvent, RawCounts};
 
 pub struct ThreadSampling {
@@ -131,7 +131,7 @@ impl ThreadSampling {
         let SampleReading { clock, unwinder } = reading;
         if let Some(off_core) = off_core {
             let mut found = first_thread.map(|(head, records)| ThreadLocator::new(head, records));
-            off_core.read(ticks(), clock, |ticks| found.as_mut().and_then(|found| found.place_at(ticks)));
+            off_core.read(read_ticks(), clock, |ticks| found.as_mut().and_then(|found| found.place_at(ticks)));
         }
         let Some(event) = event.as_mut() else { return };
         python.fetch(self.thread.id);
@@ -140,7 +140,7 @@ impl ThreadSampling {
         event.read(|written| match written {
             KernelRecord::Sample(raw, stack) => {
                 let ticks = clock.ticks(raw.time_ns);
-                let counts = since(counts, raw.counts);
+                let counts = counts_since(counts, raw.counts);
                 is_in_pause = paused.is_some_and(|since| since <= ticks);
                 if !is_in_pause {
                     places.push(found.as_mut().and_then(|found| found.place_at(ticks)));
@@ -167,7 +167,7 @@ impl ThreadSampling {
     pub fn write(&mut self, log: &mut OpenLog, reading: &mut SampleReading) {
         self.read(reading, None);
         if let Some(off_core) = &mut self.off_core {
-            log.define(&[Definition::OffCore(off_core.take(ticks()))]);
+            log.define(&[Definition::OffCore(off_core.take(read_ticks()))]);
         }
         self.head.rate = SampleHead::rate_of(1.0 / reading.clock.rate());
         let mut waiting = std::mem::take(&mut self.waiting);
@@ -247,7 +247,7 @@ impl ThreadSampling {
 }
 
 /// Returns the counts since the sample before, extrapolated if another event had the counters for a part of that time.
-fn since(before: &mut RawCounts, now: Option<RawCounts>) -> Option<ProcessorCounts> {
+fn counts_since(before: &mut RawCounts, now: Option<RawCounts>) -> Option<ProcessorCounts> {
     let now = now?;
     let before = std::mem::replace(before, now);
     let enabled = now.enabled_ns.wrapping_sub(before.enabled_ns);

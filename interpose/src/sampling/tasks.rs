@@ -17,13 +17,13 @@ const FOLDER: &str = "/proc/self/task";
 static OPEN: KeptFile = KeptFile::new();
 
 /// Opens what is needed each time that threads are looked for.
-pub fn prepare() {
+pub fn prepare_tasks() {
     let _ = OPEN.file(|| File::open(FOLDER));
 }
 
 /// Returns the numbers of all threads of the program for system calls, in ascending order, and the folder's links; `None` if the system does not say, or
 /// the links are as many as `known` and there is only one thread.
-pub fn threads(known: u64) -> Option<(u64, Vec<libc::pid_t>)> {
+pub fn list_threads(known: u64) -> Option<(u64, Vec<libc::pid_t>)> {
     // Each folder in it adds a link, beside its own two.
     let links = std::fs::metadata(FOLDER).ok()?.nlink();
     if links == known && links == 3 {

@@ -30,13 +30,13 @@ impl TimeSource for MpiCalls {
     #[inline(always)]
     unsafe fn enter(thread: *mut RecorderThread, canary: *mut Canary) -> Option<NonNull<Record>> {
         // SAFETY: the caller's promises.
-        unsafe { if nested::nested(thread, canary) { None } else { room::reserve(thread, canary) } }
+        unsafe { if nested::is_call_nested(thread, canary) { None } else { room::reserve_slot(thread, canary) } }
     }
 
     #[inline(always)]
     unsafe fn leave(thread: *mut RecorderThread, _: &NonNull<Record>) {
         // SAFETY: the caller's promises.
-        unsafe { nested::release(thread) };
+        unsafe { nested::release_call(thread) };
     }
 
     fn drain(_: &mut OpenLog) {}

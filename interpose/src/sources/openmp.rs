@@ -26,22 +26,22 @@ impl TimeSource for OpenmpRegions {
     type Open = RegionFrame;
 
     fn install(settings: &RecorderSettings) {
-        crate::openmp::start(settings.openmp);
+        crate::openmp::start_openmp(settings.openmp);
     }
 
     #[inline]
     unsafe fn enter(thread: *mut RecorderThread, start: RegionStart) -> Option<RegionFrame> {
         // SAFETY: the caller's promises.
-        unsafe { team::begin(thread, start.function, start.data, start.threads) }
+        unsafe { team::begin_region(thread, start.function, start.data, start.threads) }
     }
 
     #[inline]
     unsafe fn leave(thread: *mut RecorderThread, frame: &RegionFrame) {
         // SAFETY: the caller's promises.
-        unsafe { team::end(thread, frame) };
+        unsafe { team::end_region(thread, frame) };
     }
 
     fn drain(log: &mut OpenLog) {
-        crate::openmp::end(log);
+        crate::openmp::end_openmp(log);
     }
 }

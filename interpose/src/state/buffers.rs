@@ -40,7 +40,7 @@ pub unsafe fn grow_statuses(thread: *mut RecorderThread, bytes: usize) {
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn free(thread: *mut RecorderThread) {
+pub unsafe fn free_buffers(thread: *mut RecorderThread) {
     // SAFETY: the thread's own buffers, by the C allocator, or null.
     unsafe {
         libc::free((*thread).requests.cast());

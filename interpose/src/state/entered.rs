@@ -1,6 +1,6 @@
 //! The notes that entries make of calls, kept when a handler interrupts a call before they have been used.
 //!
-//! A call is being entered from the entry's first store, of the stack pointer, to [`forget`]. The entry of a call that a handler makes meanwhile finds
+//! A call is being entered from the entry's first store, of the stack pointer, to [`forget_entry`]. The entry of a call that a handler makes meanwhile finds
 //! the stack pointer there and first parks the four words ([`crate::processor`]); [`bring_back`] restores them. Handlers interrupt one another in turn,
 //! so the parked words are a stack, and each step of either leaves them right for a handler that comes after it.
 //!
@@ -21,7 +21,7 @@ const _: () = assert!(offset_of!(RecorderThread, n_parked) == size_of::<EnteredC
 ///
 /// # Safety
 /// `thread` is the calling thread's state, which enters no call; the words belong to a call under way on it.
-pub unsafe fn note(thread: *mut RecorderThread, call: EnteredCall) {
+pub unsafe fn note_entry(thread: *mut RecorderThread, call: EnteredCall) {
     // SAFETY: the thread's own state. As in an entry, the stack pointer comes first.
     unsafe {
         (&raw mut (*thread).sp).write_volatile(call.sp);
@@ -35,7 +35,7 @@ pub unsafe fn note(thread: *mut RecorderThread, call: EnteredCall) {
 /// # Safety
 /// `thread` is the calling thread's state, entered by a stub of the wrappers.
 #[inline(always)]
-pub unsafe fn forget(thread: *mut RecorderThread) {
+pub unsafe fn forget_entry(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state.
     unsafe { (&raw mut (*thread).sp).write_volatile(0) };
 }
@@ -43,26 +43,26 @@ pub unsafe fn forget(thread: *mut RecorderThread) {
 /// Restores the note of the call that this one has interrupted, if any. Calls that are made meanwhile may have done so before, and have parked it again.
 ///
 /// # Safety
-/// As [`forget`], which came before.
+/// As [`forget_entry`], which came before.
 #[inline(always)]
 pub unsafe fn bring_back(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state.
     unsafe {
         if (&raw const (*thread).n_parked).read_volatile() != 0 {
-            restore(thread);
+            restore_entry(thread);
         }
     }
 }
 
-/// Does the work of [`forget`] and [`bring_back`].
+/// Does the work of [`forget_entry`] and [`bring_back`].
 ///
 /// # Safety
 /// As both.
 #[inline(always)]
-pub unsafe fn leave(thread: *mut RecorderThread) {
+pub unsafe fn leave_entry_state(thread: *mut RecorderThread) {
     // SAFETY: the caller's promise.
     unsafe {
-        forget(thread);
+        forget_entry(thread);
         bring_back(thread);
     }
 }
@@ -70,14 +70,14 @@ pub unsafe fn leave(thread: *mut RecorderThread) {
 /// Restores the note that was parked last, of the call that this one has interrupted.
 #[cold]
 #[inline(never)]
-unsafe fn restore(thread: *mut RecorderThread) {
+unsafe fn restore_entry(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state, before which the parked calls lie. The stack pointer comes first: from then on a handler's call parks the words and
     // restores them.
     unsafe {
         let number = (&raw const (*thread).n_parked).read_volatile();
         let first = thread.cast::<EnteredCall>().sub(MAX_PARKED);
         let call = first.add((number - 1) % MAX_PARKED).read_volatile();
-        note(thread, call);
+        note_entry(thread, call);
         (&raw mut (*thread).next).write_volatile(call.next);
         (&raw mut (*thread).n_parked).write_volatile(number - 1);
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use foldhash::fast::FixedState;
 use lbprof_collector::format::OpenRegion;
 
-use crate::system::clock::ticks;
+use crate::system::clock::read_ticks;
 
 #[derive(Clone)]
 pub struct OpenPhase {
@@ -60,7 +60,7 @@ impl OpenPhases {
         if let Some(ended) = self.ended.as_mut()
             && self.stack.len() + ended.len() < self.recorded.len()
         {
-            ended.push(ticks());
+            ended.push(read_ticks());
         }
     }
 }

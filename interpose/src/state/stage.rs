@@ -17,7 +17,7 @@ static STATE: AtomicU8 = AtomicU8::new(RecordingState::Idle as u8);
 
 /// Returns the stage of the process.
 #[inline]
-pub fn state() -> RecordingState {
+pub fn recording_state() -> RecordingState {
     match STATE.load(Relaxed) {
         0 => RecordingState::Idle,
         1 => RecordingState::Recording,
@@ -33,11 +33,11 @@ pub fn set_state(state: RecordingState) {
 static DISABLED: AtomicBool = AtomicBool::new(false);
 
 /// Returns whether the library gave up.
-pub fn disabled() -> bool {
+pub fn is_disabled() -> bool {
     DISABLED.load(Relaxed)
 }
 
 /// Gives up recording from here on. Returns whether the library had done so before.
-pub fn disable() -> bool {
+pub fn disable_recording() -> bool {
     DISABLED.swap(true, Relaxed)
 }

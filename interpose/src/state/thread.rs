@@ -146,7 +146,7 @@ pub struct ThreadTables {
 }
 
 #[inline(always)]
-pub fn tables(thread: *mut RecorderThread) -> *mut ThreadTables {
+pub fn thread_tables(thread: *mut RecorderThread) -> *mut ThreadTables {
     thread.wrapping_byte_sub(PARKED_BYTES + size_of::<ThreadTables>()).cast()
 }
 
@@ -208,7 +208,7 @@ global_asm!(
 
 /// Returns the state of the calling thread, all zero at first. It is valid for as long as the thread lives.
 #[inline(always)]
-pub fn current() -> *mut RecorderThread {
+pub fn current_thread() -> *mut RecorderThread {
     processor::thread_state().cast()
 }
 
@@ -222,6 +222,6 @@ pub unsafe fn forget_comms(thread: *mut RecorderThread) {
         (*thread).comm_handle = 0;
         (*thread).comm = &UNKNOWN;
         (*thread).comm_id = UNKNOWN.id;
-        (*tables(thread)).comms = [(0, std::ptr::null()); CACHE];
+        (*thread_tables(thread)).comms = [(0, std::ptr::null()); CACHE];
     }
 }

@@ -43,7 +43,7 @@ pub struct ThreadLog {
 
 impl Drop for ThreadLog {
     fn drop(&mut self) {
-        faults::forget(self.number);
+        faults::forget_ring(self.number);
     }
 }
 

@@ -36,7 +36,7 @@ impl SignalAction {
 }
 
 /// Sets the action of a signal if there is a new one, and returns the one before, or `None` if the system refuses.
-pub fn exchange(signal: c_int, new: Option<&SignalAction>) -> Option<SignalAction> {
+pub fn exchange_action(signal: c_int, new: Option<&SignalAction>) -> Option<SignalAction> {
     let mut old = SignalAction::DEFAULT;
     let new = new.map_or(std::ptr::null(), std::ptr::from_ref);
     // SAFETY: both have the system's layout, whose mask is 8 bytes long.
@@ -45,18 +45,18 @@ pub fn exchange(signal: c_int, new: Option<&SignalAction>) -> Option<SignalActio
 }
 
 /// Replaces an action with this handler, and returns whether it was there. An action that another thread sets at this instant stays.
-pub fn replace(signal: c_int, handler: usize, new: &SignalAction) -> bool {
-    if exchange(signal, None).is_none_or(|now| now.handler != handler) {
+pub fn replace_action(signal: c_int, handler: usize, new: &SignalAction) -> bool {
+    if exchange_action(signal, None).is_none_or(|now| now.handler != handler) {
         return false;
     }
-    let Some(before) = exchange(signal, Some(new)) else { return false };
+    let Some(before) = exchange_action(signal, Some(new)) else { return false };
     if before.handler != handler {
-        exchange(signal, Some(&before));
+        exchange_action(signal, Some(&before));
     }
     before.handler == handler
 }
 
-pub fn unblock(signal: c_int) {
+pub fn unblock_signal(signal: c_int) {
     let mask = 1u64 << (signal - 1);
     // SAFETY: a live mask of the system's length.
     unsafe { libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_UNBLOCK, &raw const mask, 0usize, size_of::<u64>()) };

@@ -27,7 +27,7 @@ impl<const N: usize> AddressesByCaller<N> {
 
     /// Returns the address of a function for calls from `caller`; 0: it is not known.
     pub fn find(&self, function: usize, caller: usize) -> usize {
-        let unloads = objects::unloads();
+        let unloads = objects::count_unloads();
         for place in &self.0 {
             // SAFETY: null, or one that was made below and is never freed.
             let Some(object) = (unsafe { place.load(Acquire).as_ref() }) else { break };
@@ -44,7 +44,7 @@ impl<const N: usize> AddressesByCaller<N> {
 
     /// Keeps the address of a function for calls from an object at these addresses.
     pub fn keep(&self, function: usize, bounds: (usize, usize), found: usize) {
-        let unloads = objects::unloads();
+        let unloads = objects::count_unloads();
         let mut new: *mut ObjectAddresses<N> = std::ptr::null_mut();
         for place in &self.0 {
             let mut known = place.load(Acquire);

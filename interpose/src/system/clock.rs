@@ -15,9 +15,9 @@ static MONOTONIC: ClockChoice = ClockChoice(UnsafeCell::new(false));
 
 /// Reads the rank's clock, in ticks.
 #[inline(always)]
-pub fn ticks() -> u64 {
+pub fn read_ticks() -> u64 {
     // SAFETY: see `ClockChoice`.
-    if unsafe { *MONOTONIC.0.get() } { monotonic_ns() } else { processor::counter() }
+    if unsafe { *MONOTONIC.0.get() } { monotonic_ns() } else { processor::read_counter() }
 }
 
 /// Reads CLOCK_MONOTONIC, in nanoseconds.
@@ -39,7 +39,7 @@ pub fn clock_ns(clock: libc::clockid_t) -> u64 {
 /// Returns the clock for the times of samples: one that follows from the time stamp counter by a single factor if both the rank and the kernel
 /// use that counter, else the rank's own.
 pub fn sample_clock() -> libc::clockid_t {
-    match source() {
+    match clock_source() {
         ClockSource::Tsc => libc::CLOCK_MONOTONIC_RAW,
         ClockSource::Monotonic => libc::CLOCK_MONOTONIC,
     }
@@ -57,14 +57,14 @@ pub fn sample_instant() -> (ClockPair, u64) {
 }
 
 /// Chooses the clock: `wanted` if given, else the counter if it is invariant and the kernel trusts it.
-pub fn choose(wanted: Option<ClockSource>) {
+pub fn choose_clock(wanted: Option<ClockSource>) {
     let is_steady = processor::has_steady_counter() && is_trusted_by_kernel();
     let source = wanted.unwrap_or(if is_steady { ClockSource::Tsc } else { ClockSource::Monotonic });
     // SAFETY: see `ClockChoice`.
     unsafe { *MONOTONIC.0.get() = source == ClockSource::Monotonic };
 }
 
-pub fn source() -> ClockSource {
+pub fn clock_source() -> ClockSource {
     // SAFETY: see `ClockChoice`.
     if unsafe { *MONOTONIC.0.get() } { ClockSource::Monotonic } else { ClockSource::Tsc }
 }
@@ -79,7 +79,7 @@ fn is_trusted_by_kernel() -> bool {
 }
 
 /// Reads the rank's clock and CLOCK_MONOTONIC at the same instant.
-pub fn instant() -> ClockPair {
+pub fn read_instant() -> ClockPair {
     read_both(monotonic_ns).1
 }
 
@@ -87,9 +87,9 @@ pub fn instant() -> ClockPair {
 fn read_both(read_ns: fn() -> u64) -> (u64, ClockPair) {
     let mut best = (u64::MAX, ClockPair { ticks: 0, monotonic_ns: 0 });
     for _ in 0..8 {
-        let before = ticks();
+        let before = read_ticks();
         let monotonic_ns = read_ns();
-        let took = ticks().saturating_sub(before);
+        let took = read_ticks().saturating_sub(before);
         if took < best.0 {
             best = (took, ClockPair { ticks: before + took / 2, monotonic_ns });
         }

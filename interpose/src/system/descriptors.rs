@@ -19,7 +19,7 @@ pub type Identity = (u64, u64);
 /// Runs `work` so that the signals that writing may raise do not reach the program. They come with an error, never without.
 ///
 /// Errors: whatever `work` returns.
-pub fn quietly<T>(work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+pub fn run_without_signals<T>(work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     // SAFETY: plain calls with live arguments; the mask of this thread alone is changed, and put back. What `work` raised is
     // taken away before, but not a signal that the program itself holds back.
     unsafe {
@@ -59,7 +59,7 @@ fn signal_of(error: &io::Error) -> Option<libc::c_int> {
 /// # Safety
 /// Writing to whatever is open under `number` is right.
 pub unsafe fn write_quietly(number: RawFd, bytes: &[u8]) -> io::Result<usize> {
-    quietly(|| {
+    run_without_signals(|| {
         // SAFETY: a live buffer; the caller's promise.
         let written = unsafe { libc::write(number, bytes.as_ptr().cast(), bytes.len()) };
         usize::try_from(written).map_err(|_| io::Error::last_os_error())
@@ -76,7 +76,7 @@ pub fn can_take_line(number: RawFd) -> bool {
 
 /// Moves the file to a number that no program counts on.
 pub fn out_of_the_way(file: File) -> io::Result<File> {
-    match high(file.as_raw_fd()) {
+    match duplicate_high(file.as_raw_fd()) {
         // SAFETY: a new descriptor, and ours alone.
         Ok(number) => Ok(unsafe { File::from_raw_fd(number) }),
         // No second number is free: the one that it has must do.
@@ -86,7 +86,7 @@ pub fn out_of_the_way(file: File) -> io::Result<File> {
 }
 
 /// Duplicates a descriptor to a number that no program counts on.
-pub fn high(number: RawFd) -> io::Result<RawFd> {
+pub fn duplicate_high(number: RawFd) -> io::Result<RawFd> {
     // SAFETY: plain system calls; the caller's file is open.
     let mut copies = [HIGH, 3].into_iter().map(|least| unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, least) });
     copies.find(|&copy| copy >= 0).ok_or_else(io::Error::last_os_error)
@@ -95,7 +95,7 @@ pub fn high(number: RawFd) -> io::Result<RawFd> {
 /// Identifies the file that is open under a number, and counts its names in folders.
 ///
 /// Errors: what the system says, such as that none is.
-pub fn identify(number: RawFd) -> io::Result<(Identity, libc::nlink_t)> {
+pub fn identify_file(number: RawFd) -> io::Result<(Identity, libc::nlink_t)> {
     let mut stat = MaybeUninit::<libc::stat>::uninit();
     // SAFETY: the structure is filled where the call succeeds. That the number may be closed is what is asked here.
     unsafe {

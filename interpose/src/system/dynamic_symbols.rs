@@ -15,7 +15,7 @@ pub type NamedSymbol = (&'static libc::Elf64_Sym, &'static CStr);
 ///
 /// # Safety
 /// The object stays loaded.
-pub unsafe fn defined(object: &LoadedObject) -> impl Iterator<Item = NamedSymbol> + use<> {
+pub unsafe fn defined_symbols(object: &LoadedObject) -> impl Iterator<Item = NamedSymbol> + use<> {
     // SAFETY: the caller's promise.
     unsafe {
         let table = SymbolTable::of_object(object);
@@ -27,7 +27,7 @@ pub unsafe fn defined(object: &LoadedObject) -> impl Iterator<Item = NamedSymbol
 ///
 /// # Safety
 /// The object stays loaded.
-pub unsafe fn undefined(object: &LoadedObject) -> impl Iterator<Item = NamedSymbol> + use<> {
+pub unsafe fn undefined_symbols(object: &LoadedObject) -> impl Iterator<Item = NamedSymbol> + use<> {
     // SAFETY: the caller's promise.
     unsafe {
         let table = SymbolTable::of_object(object);
@@ -41,7 +41,7 @@ pub unsafe fn undefined(object: &LoadedObject) -> impl Iterator<Item = NamedSymb
 /// The object stays loaded.
 pub unsafe fn undefined_weak(object: &LoadedObject) -> impl Iterator<Item = NamedSymbol> + use<> {
     // SAFETY: the caller's promise.
-    unsafe { undefined(object) }.filter(|(symbol, _)| is_undefined_weak(symbol))
+    unsafe { undefined_symbols(object) }.filter(|(symbol, _)| is_undefined_weak(symbol))
 }
 
 /// Returns whether a symbol may be missing.
@@ -67,7 +67,7 @@ pub struct ObjectSymbols {
 impl LoadedSymbols {
     pub fn read() -> LoadedSymbols {
         let (mut objects, mut is_after_us) = (Vec::new(), false);
-        let changes = objects::visit(None, |object| match ObjectSymbols::of_other(object) {
+        let changes = objects::visit_objects(None, |object| match ObjectSymbols::of_other(object) {
             Some(symbols) => objects.push(ObjectSymbols { is_after_us, ..symbols }),
             None => is_after_us |= is_ours(object),
         });
@@ -155,7 +155,8 @@ impl ObjectSymbols {
     fn find(&self, name: &CStr, hash: u32) -> Option<usize> {
         let Some(head) = std::ptr::NonNull::new(self.tables.gnu_hash.cast_mut()) else {
             // SAFETY: the object is loaded.
-            let found = unsafe { defined(&self.object()) }.find(|(symbol, known)| is_address(symbol) && *known == name);
+            let found =
+                unsafe { defined_symbols(&self.object()) }.find(|(symbol, known)| is_address(symbol) && *known == name);
             return found.map(|(symbol, _)| self.object().base() + symbol.st_value as usize);
         };
         // SAFETY: the tables of a loaded object are as its linker made them: each bucket's chain ends with an odd hash.
@@ -190,7 +191,7 @@ impl ObjectSymbols {
     /// Returns the names that the object takes from others.
     pub fn undefined_names(&self) -> impl Iterator<Item = &'static CStr> {
         // SAFETY: the object is loaded.
-        unsafe { undefined(&self.object()) }.map(|(_, name)| name)
+        unsafe { undefined_symbols(&self.object()) }.map(|(_, name)| name)
     }
 
     /// Returns whether the object refers to a name by its tables, its own or another object's.

@@ -19,8 +19,8 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize};
 
 use lbprof_collector::ring::MAX_RINGS;
 
-use crate::system::actions::{SignalAction, exchange};
-use crate::system::clock::ticks;
+use crate::system::actions::{SignalAction, exchange_action};
+use crate::system::clock::read_ticks;
 
 type Handler = unsafe extern "C-unwind" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
@@ -75,15 +75,15 @@ fn covered_by(handler: usize) -> Option<&'static CoveredAction> {
 }
 
 /// Installs our handler over the program's, unless it is there already. Returns whether it is there.
-pub fn cover() -> bool {
-    let Some(now) = exchange(libc::SIGBUS, None) else { return false };
+pub fn cover_sigbus() -> bool {
+    let Some(now) = exchange_action(libc::SIGBUS, None) else { return false };
     if covered_by(now.handler).is_some() {
         return true;
     }
     if now.handler == libc::SIG_IGN || COVERING.swap(true, SeqCst) {
         return false;
     }
-    let done = taken_for(now).is_some_and(|covered| install(covered, now));
+    let done = taken_for(now).is_some_and(|covered| install_cover(covered, now));
     COVERING.store(false, SeqCst);
     done
 }
@@ -100,21 +100,21 @@ fn taken_for(now: SignalAction) -> Option<&'static CoveredAction> {
     })
 }
 
-fn install(covered: &CoveredAction, now: SignalAction) -> bool {
-    let Some(before) = exchange(libc::SIGBUS, Some(&covered.action(now))) else { return false };
+fn install_cover(covered: &CoveredAction, now: SignalAction) -> bool {
+    let Some(before) = exchange_action(libc::SIGBUS, Some(&covered.action(now))) else { return false };
     if before != now {
         // The program has installed another one at this instant.
-        exchange(libc::SIGBUS, Some(&before));
+        exchange_action(libc::SIGBUS, Some(&before));
     }
     before == now
 }
 
 /// Puts the program's action back, where ours is there.
-pub fn uncover() {
+pub fn uncover_sigbus() {
     if let Some(theirs) =
-        exchange(libc::SIGBUS, None).and_then(|now| covered_by(now.handler)).and_then(CoveredAction::theirs)
+        exchange_action(libc::SIGBUS, None).and_then(|now| covered_by(now.handler)).and_then(CoveredAction::theirs)
     {
-        exchange(libc::SIGBUS, Some(&theirs));
+        exchange_action(libc::SIGBUS, Some(&theirs));
     }
 }
 
@@ -124,7 +124,7 @@ unsafe extern "C-unwind" fn caught<const N: usize>(signal: c_int, info: *mut lib
         let errno = libc::__errno_location();
         let kept = *errno;
         if let Some(covered) = COVERED.get(N) {
-            handle(covered, signal, info, context);
+            handle_fault(covered, signal, info, context);
         }
         *errno = kept;
     }
@@ -132,28 +132,28 @@ unsafe extern "C-unwind" fn caught<const N: usize>(signal: c_int, info: *mut lib
 
 /// # Safety
 /// The arguments are those that the system gives to a handler.
-unsafe fn handle(covered: &CoveredAction, signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    let (Some(now), Some(theirs)) = (exchange(libc::SIGBUS, None), covered.theirs()) else { return };
+unsafe fn handle_fault(covered: &CoveredAction, signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    let (Some(now), Some(theirs)) = (exchange_action(libc::SIGBUS, None), covered.theirs()) else { return };
     let is_installed = now.handler == covered.ours as usize;
     if is_installed && now.flags & libc::SA_SIGINFO as u64 == 0 {
         // Put back by signal(), which has no such flags: what has happened is not known until it happens again.
-        exchange(libc::SIGBUS, Some(&covered.action(theirs)));
+        exchange_action(libc::SIGBUS, Some(&covered.action(theirs)));
         return;
     }
     // SAFETY: the system has filled it, as the flags say.
     let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
-    if is_fault(code) && rescue(address) {
+    if is_fault(code) && rescue_ring(address) {
         return;
     }
     if is_installed || now == theirs {
-        exchange(libc::SIGBUS, Some(&theirs));
+        exchange_action(libc::SIGBUS, Some(&theirs));
         if !is_fault(code) {
             // SAFETY: to this very thread, which gets it when this handler returns.
             unsafe { send_again(signal, info) };
         }
     } else if [libc::SIG_DFL, libc::SIG_IGN].contains(&theirs.handler) {
         // A handler of the program passes on to what it believes to have been there.
-        exchange(libc::SIGBUS, Some(&theirs));
+        exchange_action(libc::SIGBUS, Some(&theirs));
     } else {
         // SAFETY: likewise; a handler of the program, which reads as many of the arguments as it has.
         unsafe { std::mem::transmute::<usize, Handler>(theirs.handler)(signal, info, context) };
@@ -221,7 +221,7 @@ pub fn look_after(number: u32, start: usize, bytes: usize) {
 }
 
 /// Stops looking after ring `number`, whose pages are about to be freed.
-pub fn forget(number: u32) {
+pub fn forget_ring(number: u32) {
     if let Some(ring) = RINGS.get(number as usize) {
         ring.start.store(0, SeqCst);
     }
@@ -246,7 +246,7 @@ pub fn newly_lost(number: u32) -> Option<[u64; 2]> {
 /// Gives up the file of ring `number`, which was emptied and is as long as before: no page of it may be used as it is.
 pub fn give_up_file(number: u32) {
     if let Some(ring) = RINGS.get(number as usize) {
-        rescue(ring.start.load(Acquire));
+        rescue_ring(ring.start.load(Acquire));
     }
 }
 
@@ -262,13 +262,13 @@ pub fn try_pages(number: u32) {
     unsafe {
         let refused = libc::syscall(libc::SYS_madvise, start, bytes, MADV_POPULATE_WRITE) != 0;
         if refused && *libc::__errno_location() == libc::EFAULT {
-            rescue(start);
+            rescue_ring(start);
         }
     }
 }
 
 /// Returns whether the address is in a ring and can be used now.
-fn rescue(address: usize) -> bool {
+fn rescue_ring(address: usize) -> bool {
     let rings = RINGS.get(..N_RINGS.load(Acquire)).unwrap_or_default();
     let ring = rings.iter().find(|ring| {
         let start = ring.start.load(Acquire);
@@ -278,10 +278,10 @@ fn rescue(address: usize) -> bool {
     match ring.state.compare_exchange(OF_FILE, MOVING, SeqCst, SeqCst) {
         Ok(_) => {
             let [before, after] = &ring.replaced;
-            before.store(ticks(), Relaxed);
+            before.store(read_ticks(), Relaxed);
             // SAFETY: a ring's pages, and no other thread moves them.
-            let moved = unsafe { replace(ring.start.load(Acquire), ring.bytes.load(Relaxed)) };
-            after.store(ticks(), Relaxed);
+            let moved = unsafe { replace_pages(ring.start.load(Acquire), ring.bytes.load(Relaxed)) };
+            after.store(read_ticks(), Relaxed);
             ring.state.store(if moved { LOST } else { STUCK }, SeqCst);
             moved
         }
@@ -294,7 +294,7 @@ fn rescue(address: usize) -> bool {
 ///
 /// # Safety
 /// The pages are a ring's, and no other thread moves them.
-unsafe fn replace(start: usize, bytes: usize) -> bool {
+unsafe fn replace_pages(start: usize, bytes: usize) -> bool {
     const PAGE: usize = 4096;
     // SAFETY: new pages that are ours alone; then they take the place of other pages of ours. The system reads the old ones, and gives an
     // error where an instruction would fault.

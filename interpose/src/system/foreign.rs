@@ -20,7 +20,7 @@ impl NextFunction {
     pub fn address(&self) -> usize {
         match self.known_address() {
             0 => {
-                let found = next(self.name);
+                let found = next_definition(self.name);
                 self.address.store(found, Relaxed);
                 found
             }
@@ -35,13 +35,13 @@ impl NextFunction {
 }
 
 /// Returns the address of a name in an object loaded after this library, or 0.
-pub fn next(name: &CStr) -> usize {
+pub fn next_definition(name: &CStr) -> usize {
     // SAFETY: a look-up by name.
     unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) as usize }
 }
 
 /// Returns the address of a name as the program sees it, or 0.
-pub fn visible(name: &CStr) -> usize {
+pub fn visible_definition(name: &CStr) -> usize {
     // SAFETY: a look-up by name.
     unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) as usize }
 }

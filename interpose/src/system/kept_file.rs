@@ -33,7 +33,7 @@ impl KeptFile {
 
     pub fn keep(&self, file: File) -> io::Result<c_int> {
         let number = descriptors::out_of_the_way(file)?.into_raw_fd();
-        let ((device, inode), _) = descriptors::identify(number)?;
+        let ((device, inode), _) = descriptors::identify_file(number)?;
         self.identity[0].store(device, Relaxed);
         self.identity[1].store(inode, Relaxed);
         self.number.store(number, Release);
@@ -43,7 +43,7 @@ impl KeptFile {
     /// Returns the descriptor, unless the program has closed it and uses its number for something else. Allocates nothing and takes no lock.
     pub fn number(&self) -> Option<c_int> {
         let number = self.number.load(Acquire);
-        let (identity, _) = descriptors::identify(number).ok()?;
+        let (identity, _) = descriptors::identify_file(number).ok()?;
         (identity == self.identity()).then_some(number)
     }
 

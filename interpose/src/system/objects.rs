@@ -1,6 +1,6 @@
 //! The program and its shared objects, as the loader has them now.
 //!
-//! [`visit`] takes the loader's lock. A fork in another thread at that moment leaves the lock taken in the child for ever, and what the child
+//! [`visit_objects`] takes the loader's lock. A fork in another thread at that moment leaves the lock taken in the child for ever, and what the child
 //! loads then hangs. So once recording has started, objects are found by [`look_at`] alone: by a function of the loader that takes no lock, or, where it has none,
 //! in the list that it keeps for debuggers.
 
@@ -22,8 +22,8 @@ static LIST: AtomicUsize = AtomicUsize::new(0);
 
 /// Finds out how objects can be found. May take the loader's lock.
 pub fn find_out() {
-    FIND.store(foreign::visible(c"_dl_find_object"), Relaxed);
-    LIST.store(foreign::visible(c"_r_debug"), Relaxed);
+    FIND.store(foreign::visible_definition(c"_dl_find_object"), Relaxed);
+    LIST.store(foreign::visible_definition(c"_r_debug"), Relaxed);
 }
 
 /// Calls of dlclose that are under way.
@@ -49,7 +49,7 @@ pub fn note_unload() {
 }
 
 /// Returns how often the program has unloaded an object.
-pub fn unloads() -> u64 {
+pub fn count_unloads() -> u64 {
     UNLOADS.load(SeqCst)
 }
 
@@ -89,7 +89,7 @@ pub fn bounds_at(address: usize) -> Range<usize> {
 pub fn look_at<T>(address: usize, look: impl FnOnce(&LoadedObject) -> T) -> Option<T> {
     let (map, (segments, n)) = match FIND.load(Relaxed) {
         0 if LIST.load(Relaxed) == 0 => return look_in_all(address, look),
-        0 => listed(address)?,
+        0 => find_listed_object(address)?,
         find => {
             // SAFETY: the loader's function of this type, which fills the structure where it gives 0. Its description of the object lives as long
             // as the object.
@@ -115,7 +115,7 @@ pub fn look_at<T>(address: usize, look: impl FnOnce(&LoadedObject) -> T) -> Opti
 fn look_in_all<T>(address: usize, look: impl FnOnce(&LoadedObject) -> T) -> Option<T> {
     let mut look = Some(look);
     let mut result = None;
-    visit(None, |object| {
+    visit_objects(None, |object| {
         if object.holds(address) {
             result = look.take().map(|look| look(object));
         }
@@ -128,7 +128,7 @@ type Described = (*const LinkMap, (usize, u16));
 
 /// Finds the object that holds an address in the list for debuggers. Another thread may change the list meanwhile: what is read is looked at before, and
 /// counts only if it leads to the head of an object.
-fn listed(address: usize) -> Option<Described> {
+fn find_listed_object(address: usize) -> Option<Described> {
     /// No program has as many objects.
     const MOST: usize = 1 << 16;
     const FIRST_AT: usize = std::mem::offset_of!(DebuggersList, first);
@@ -214,16 +214,16 @@ pub struct ObjectChanges {
 
 /// Visits all objects, unless nothing has changed since `known`. Returns the changes until now, or `None` if no object was visited. The loader's
 /// lock is held meanwhile, so `visit` may only copy.
-pub fn visit<F: FnMut(&LoadedObject)>(known: Option<ObjectChanges>, visit: F) -> Option<ObjectChanges> {
+pub fn visit_objects<F: FnMut(&LoadedObject)>(known: Option<ObjectChanges>, visit: F) -> Option<ObjectChanges> {
     let mut walk = ObjectWalk { known, changes: None, visit };
     // SAFETY: the callback gets `walk`, which lives here.
-    unsafe { libc::dl_iterate_phdr(Some(step::<F>), (&raw mut walk).cast()) };
+    unsafe { libc::dl_iterate_phdr(Some(visit_step::<F>), (&raw mut walk).cast()) };
     walk.changes
 }
 
 /// Returns the numbers of objects loaded and unloaded until now. Takes the loader's lock.
-pub fn changes() -> ObjectChanges {
-    visit(None, |_| {}).unwrap_or_default()
+pub fn object_changes() -> ObjectChanges {
+    visit_objects(None, |_| {}).unwrap_or_default()
 }
 
 struct ObjectWalk<F> {
@@ -233,7 +233,7 @@ struct ObjectWalk<F> {
 }
 
 /// Stops with 1 where nothing has changed.
-unsafe extern "C" fn step<F: FnMut(&LoadedObject)>(
+unsafe extern "C" fn visit_step<F: FnMut(&LoadedObject)>(
     info: *mut libc::dl_phdr_info,
     _: usize,
     walk: *mut c_void,

@@ -22,13 +22,13 @@ unsafe extern "C" {
 }
 
 /// Returns the addresses of this library.
-pub fn bounds() -> Range<usize> {
+pub fn own_code_bounds() -> Range<usize> {
     static BOUNDS: OnceLock<Range<usize>> = OnceLock::new();
-    BOUNDS.get_or_init(|| objects::bounds_at(bounds as *const () as usize)).clone()
+    BOUNDS.get_or_init(|| objects::bounds_at(own_code_bounds as *const () as usize)).clone()
 }
 
 /// Returns whether an address is in a function of this library that does more than pass on a call of OpenMP's.
 pub fn is_wrapper(address: usize) -> bool {
     let openmp = &raw const __start_lbprof_openmp as usize..=&raw const __stop_lbprof_openmp as usize;
-    bounds().contains(&address) && !openmp.contains(&address)
+    own_code_bounds().contains(&address) && !openmp.contains(&address)
 }

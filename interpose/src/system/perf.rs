@@ -209,11 +209,11 @@ impl PerfEvent {
                 let rarer = EventAttributes { sample_period: period_ns.saturating_mul(BACKUP_PERIODS), ..sampling };
                 let backup = open_event(thread, Some(&leader), rarer).map_err(SamplingRefusal::Event)?;
                 let ring = SampleRing { pages: EventMapping::new(&leader, PAGE + ring_bytes)?, bytes: ring_bytes };
-                wakes::add(&backup, woken_as, thread);
+                wakes::add_to_set(&backup, woken_as, thread);
                 (ring, Some(SampleRing::new(&backup, bytes)?))
             }
         };
-        wakes::add(&leader, woken_as, thread);
+        wakes::add_to_set(&leader, woken_as, thread);
         Ok(PerfEvent { ring, period, backup, copied_bytes, last_ns: 0, counted, _counters: counters })
     }
 

@@ -11,21 +11,21 @@ use lbprof_collector::definition::ResourceUsage;
 use lbprof_collector::live_process::host_name;
 use lbprof_collector::off_core::ThreadUsage;
 
-use crate::system::clock::{clock_ns, ticks};
+use crate::system::clock::{clock_ns, read_ticks};
 use crate::system::kept_file::KeptFile;
 use crate::system::sandbox;
 
-pub fn host() -> String {
+pub fn host_of_process() -> String {
     host_name().unwrap_or_else(|| "unknown".into())
 }
 
-pub fn command() -> Vec<String> {
+pub fn command_line() -> Vec<String> {
     let bytes = std::fs::read("/proc/self/cmdline").unwrap_or_default();
     let words = bytes.split_inclusive(|&byte| byte == 0);
     words.map(|word| String::from_utf8_lossy(word.strip_suffix(b"\0").unwrap_or(word)).into_owned()).collect()
 }
 
-pub fn executable() -> PathBuf {
+pub fn executable_path() -> PathBuf {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| std::fs::read_link("/proc/self/exe").unwrap_or_default()).clone()
 }
@@ -36,7 +36,7 @@ static STARTED_IN: OnceLock<PathBuf> = OnceLock::new();
 /// Notes where the process and its program are. Reads the environment, which other threads of the program may change later, and asks the system while
 /// no filter forbids it.
 pub fn note_folder() {
-    executable();
+    executable_path();
     let named = std::env::var_os("PWD").map(PathBuf::from).filter(|folder| folder.is_absolute());
     if let Some(folder) = named.or_else(|| std::env::current_dir().ok()) {
         let _ = STARTED_IN.set(folder);
@@ -45,7 +45,7 @@ pub fn note_folder() {
 
 /// Returns a file's path from the root on. The loader keeps paths as they were given, relative to where the process was at that time: as a rule where it
 /// was started, else where it is now.
-pub fn absolute(path: &Path) -> PathBuf {
+pub fn resolve_path(path: &Path) -> PathBuf {
     if path.is_absolute() {
         return path.to_owned();
     }
@@ -57,19 +57,19 @@ pub fn absolute(path: &Path) -> PathBuf {
     [started, now].into_iter().flatten().find(|place| place.exists()).unwrap_or_else(|| path.to_owned())
 }
 
-pub fn program() -> String {
-    executable().file_name().map_or("unknown".into(), |name| name.to_string_lossy().into_owned())
+pub fn program_name() -> String {
+    executable_path().file_name().map_or("unknown".into(), |name| name.to_string_lossy().into_owned())
 }
 
 /// Returns the resources that the process and the calling thread have used so far, and what the kernel has done for that thread, or `None` where a
 /// system call filter may not allow to ask.
-pub fn usage() -> Option<(ResourceUsage, ThreadUsage)> {
+pub fn resource_usage() -> Option<(ResourceUsage, ThreadUsage)> {
     let (process, thread) = (used_by(libc::RUSAGE_SELF)?, used_by(libc::RUSAGE_THREAD)?);
     let used = ResourceUsage {
-        ticks: ticks(),
-        user_ns: ns(process.ru_utime),
-        system_ns: ns(process.ru_stime),
-        thread_ns: ns(thread.ru_utime) + ns(thread.ru_stime),
+        ticks: read_ticks(),
+        user_ns: timeval_ns(process.ru_utime),
+        system_ns: timeval_ns(process.ru_stime),
+        thread_ns: timeval_ns(thread.ru_utime) + timeval_ns(thread.ru_stime),
         voluntary_switches: process.ru_nvcsw as u64,
         involuntary_switches: process.ru_nivcsw as u64,
         thread_involuntary_switches: thread.ru_nivcsw as u64,
@@ -79,8 +79,10 @@ pub fn usage() -> Option<(ResourceUsage, ThreadUsage)> {
         read_bytes: process.ru_inblock as u64 * 512,
         written_bytes: process.ru_oublock as u64 * 512,
     };
-    let by_kernel =
-        ThreadUsage { system_ns: ns(thread.ru_stime), page_faults: (thread.ru_minflt + thread.ru_majflt) as u64 };
+    let by_kernel = ThreadUsage {
+        system_ns: timeval_ns(thread.ru_stime),
+        page_faults: (thread.ru_minflt + thread.ru_majflt) as u64,
+    };
     Some((used, by_kernel))
 }
 
@@ -199,7 +201,7 @@ pub enum ThreadActivity {
 }
 
 /// Returns the activity of a thread of this process, or `None` if there is none or the system does not say. Allocates nothing.
-pub fn doing(thread: i32) -> Option<ThreadActivity> {
+pub fn thread_activity(thread: i32) -> Option<ThreadActivity> {
     let (mut path, mut bytes) = ([0; 64], [0; 256]);
     write!(&mut path[..], "/proc/self/task/{thread}/syscall").ok()?;
     let path = path.split(|&byte| byte == 0).next().and_then(|path| str::from_utf8(path).ok())?;
@@ -214,12 +216,12 @@ pub fn doing(thread: i32) -> Option<ThreadActivity> {
     Some(ThreadActivity::Waits(call.parse().ok()?, usize::from_str_radix(stack, 16).ok()?))
 }
 
-fn ns(time: libc::timeval) -> u64 {
+fn timeval_ns(time: libc::timeval) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000
 }
 
 /// Returns the resident and the swapped memory of the process, in bytes.
-pub fn memory() -> (u64, u64) {
+pub fn memory_use() -> (u64, u64) {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let [resident_kb, swapped_kb] =
         ["VmRSS:", "VmSwap:"].map(|name| status_field(&status, name)?.strip_suffix("kB")?.trim().parse::<u64>().ok());

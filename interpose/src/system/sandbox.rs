@@ -14,14 +14,14 @@ use crate::system::kept_file::KeptFile;
 
 /// This thread's status in /proc.
 static STATUS: KeptFile = KeptFile::new();
-/// Filters when recording started, as [`filters`] gives them.
+/// Filters when recording started, as [`read_filters`] gives them.
 static BEFORE: AtomicU64 = AtomicU64::new(0);
 /// True if one was added since. No filter is ever taken away.
 static FILTERED: AtomicBool = AtomicBool::new(false);
 
 /// Notes which filters there are when recording starts. The calling thread is watched: others inherit its filters.
-pub fn remember() {
-    if let Ok(filters) = open().and_then(filters) {
+pub fn remember_filters() {
+    if let Ok(filters) = open_status().and_then(read_filters) {
         BEFORE.store(filters, Relaxed);
     }
 }
@@ -31,12 +31,12 @@ pub fn was_filtered() -> bool {
     !STATUS.is_open() || BEFORE.load(Relaxed) != 0
 }
 
-/// Returns whether a filter has been installed since [`remember`]. Allocates nothing and takes no lock: it may run in a signal handler.
+/// Returns whether a filter has been installed since [`remember_filters`]. Allocates nothing and takes no lock: it may run in a signal handler.
 pub fn is_filtered() -> bool {
     if FILTERED.load(Relaxed) {
         return true;
     }
-    let now = match STATUS.number().map_or_else(open, Ok).and_then(filters) {
+    let now = match STATUS.number().map_or_else(open_status, Ok).and_then(read_filters) {
         Ok(now) => now,
         // The filter refuses to answer.
         Err(error) if matches!(error.raw_os_error(), Some(libc::EPERM | libc::EACCES | libc::ENOSYS)) => u64::MAX,
@@ -47,22 +47,22 @@ pub fn is_filtered() -> bool {
     filtered
 }
 
-fn open() -> io::Result<c_int> {
+fn open_status() -> io::Result<c_int> {
     STATUS.keep(File::open("/proc/thread-self/status")?)
 }
 
 /// Reads mode and number of filters of the thread whose status `number` is, as one number (proc_pid_status(5)).
-fn filters(number: c_int) -> io::Result<u64> {
+fn read_filters(number: c_int) -> io::Result<u64> {
     // Fields that are long on large machines come after these.
     let mut text = [0u8; 2048];
     // SAFETY: a system call that fills at most the buffer. Without moving the file's position, should it be the program's after all.
     let length = unsafe { libc::pread(number, text.as_mut_ptr().cast(), text.len(), 0) };
     let Ok(length) = usize::try_from(length) else { return Err(io::Error::last_os_error()) };
-    Ok(parsed(text.get(..length).unwrap_or_default()))
+    Ok(parse_filters(text.get(..length).unwrap_or_default()))
 }
 
 /// Returns mode and number of filters in the text of /proc/PID/status, as one number.
-pub fn parsed(status: &[u8]) -> u64 {
+pub fn parse_filters(status: &[u8]) -> u64 {
     let [mode, n_filters] = ["Seccomp:", "Seccomp_filters:"].map(|name| {
         let line = status.split(|&byte| byte == b'\n').find_map(|line| line.strip_prefix(name.as_bytes()))?;
         str::from_utf8(line).ok()?.trim().parse::<u32>().ok()

@@ -26,7 +26,7 @@ const WORD: usize = size_of::<usize>();
 /// Finds out where stacks are. May take locks of the C library.
 pub fn find_out() {
     // SAFETY: a variable of the loader's, which is constant.
-    let end = unsafe { (foreign::visible(c"__libc_stack_end") as *const usize).as_ref() };
+    let end = unsafe { (foreign::visible_definition(c"__libc_stack_end") as *const usize).as_ref() };
     let Some(&end) = end else { return };
     FIRST_END.store(end, Relaxed);
     // SAFETY: plain queries.
@@ -61,11 +61,11 @@ pub fn in_use(sp: usize) -> Range<usize> {
     if (first_end.saturating_sub(FIRST_BYTES)..first_end).contains(&sp) {
         return sp..first_end;
     }
-    described(sp).unwrap_or(0..0)
+    described_stack(sp).unwrap_or(0..0)
 }
 
 /// Returns the stack of a thread whose description is known.
-fn described(sp: usize) -> Option<Range<usize>> {
+fn described_stack(sp: usize) -> Option<Range<usize>> {
     let block = BLOCK.load(Relaxed);
     if block == 0 {
         return None;

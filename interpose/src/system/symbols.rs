@@ -41,7 +41,7 @@ const MAX_KEPT: usize = 1024;
 const SYMBOL_BYTES: usize = 24;
 
 /// Reads the program's file, once. Under a system call filter nothing is read.
-pub fn read() -> &'static OpenmpSymbols {
+pub fn read_openmp_symbols() -> &'static OpenmpSymbols {
     SYMBOLS.get_or_init(|| {
         if sandbox::is_filtered() {
             return OpenmpSymbols::default();
@@ -52,11 +52,11 @@ pub fn read() -> &'static OpenmpSymbols {
 
 /// Returns the name of the critical section whose variable has this address, relative to the program's base.
 pub fn critical_section(offset: usize) -> Option<String> {
-    let sections = &read().sections;
+    let sections = &read_openmp_symbols().sections;
     sections.iter().find(|(address, _)| *address == offset).map(|(_, name)| name.clone())
 }
 
-fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<u64> {
+fn number_at<const N: usize>(bytes: &[u8], at: usize) -> Option<u64> {
     let mut whole = [0; 8];
     whole.get_mut(..N)?.copy_from_slice(bytes.get(at..at.checked_add(N)?)?);
     Some(u64::from_le_bytes(whole))
@@ -70,7 +70,7 @@ struct FilePart {
 
 impl FilePart {
     fn of_section(header: &[u8]) -> Option<FilePart> {
-        Some(FilePart { at: number::<8>(header, 24)?, length: number::<8>(header, 32)? })
+        Some(FilePart { at: number_at::<8>(header, 24)?, length: number_at::<8>(header, 32)? })
     }
 }
 
@@ -89,11 +89,12 @@ fn read_file(file: &File) -> Option<OpenmpSymbols> {
     if head.get(..5)? != b"\x7fELF\x02" {
         return None;
     }
-    let (table_at, entry_bytes, n) = (number::<8>(&head, 40)?, number::<2>(&head, 58)?, number::<2>(&head, 60)?);
+    let (table_at, entry_bytes, n) =
+        (number_at::<8>(&head, 40)?, number_at::<2>(&head, 58)?, number_at::<2>(&head, 60)?);
     let symtab = (0..n)
         .filter_map(|idx| read_head(file, table_at.checked_add(idx * entry_bytes)?))
-        .find(|header| number::<4>(header, 4) == Some(SYMTAB))?;
-    let names_at = table_at.checked_add(number::<4>(&symtab, 40)? * entry_bytes)?;
+        .find(|header| number_at::<4>(header, 4) == Some(SYMTAB))?;
+    let names_at = table_at.checked_add(number_at::<4>(&symtab, 40)? * entry_bytes)?;
     let (names, symbols) = (FilePart::of_section(&read_head(file, names_at)?)?, FilePart::of_section(&symtab)?);
     if names.length > MAX_NAMES || symbols.length > 4 * MAX_NAMES {
         return None;
@@ -115,7 +116,7 @@ fn find_names(file: &File, table: FilePart) -> Option<Vec<(u64, Vec<u8>)>> {
         // A name that the piece cuts off is read again with the next one, unless it is longer than a piece.
         let whole = bytes.iter().rposition(|&byte| byte == 0).map_or(length, |last| last + 1);
         let names = bytes.get(..whole)?;
-        if LAUNCHERS.iter().copied().chain([&b"gomp_critical_user_"[..]]).any(|name| contains(names, name)) {
+        if LAUNCHERS.iter().copied().chain([&b"gomp_critical_user_"[..]]).any(|name| contains_bytes(names, name)) {
             let mut at = done;
             for name in names.split(|&byte| byte == 0) {
                 let is_wanted = LAUNCHERS.contains(&name) || section_name(name).is_some();
@@ -139,14 +140,14 @@ fn find_symbols(file: &File, table: FilePart, names: &[(u64, Vec<u8>)]) -> Optio
         let symbols = piece.get_mut(..length)?;
         file.read_exact_at(symbols, table.at.checked_add(done)?).ok()?;
         for symbol in symbols.chunks_exact(SYMBOL_BYTES) {
-            let name_at = number::<4>(symbol, 0)?;
-            let is_defined = number::<2>(symbol, 6)? != 0;
+            let name_at = number_at::<4>(symbol, 0)?;
+            let is_defined = number_at::<2>(symbol, 6)? != 0;
             let Ok(idx) = names.binary_search_by_key(&name_at, |(at, _)| *at) else { continue };
             let name = names.get(idx)?.1.as_slice();
             if is_defined && LAUNCHERS.contains(&name) {
                 found.has_runtime = true;
             } else if is_defined && let Some(section) = section_name(name) {
-                found.sections.push((number::<8>(symbol, 8)? as usize, section));
+                found.sections.push((number_at::<8>(symbol, 8)? as usize, section));
             }
         }
         done += length as u64;
@@ -162,7 +163,7 @@ fn section_name(variable: &[u8]) -> Option<String> {
     Some(name.to_owned())
 }
 
-fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
+fn contains_bytes(bytes: &[u8], wanted: &[u8]) -> bool {
     // SAFETY: both are read only, as long as they are.
     !unsafe { libc::memmem(bytes.as_ptr().cast(), bytes.len(), wanted.as_ptr().cast(), wanted.len()) }.is_null()
 }

@@ -1,6 +1,6 @@
 //! Call paths: the return addresses on the calling thread's stack, from the tables that compilers write for exceptions (`.eh_frame`).
 //!
-//! [`walk`] also returns every word of the stack that it has read, in order. The path follows from these words, the first return address and
+//! [`walk_stack`] also returns every word of the stack that it has read, in order. The path follows from these words, the first return address and
 //! the stack pointer alone, and the address of each word follows from the words before it. So while the words do not change, the path is the
 //! same, and comparing them in their order never reads a word that a walk would not read itself.
 //!
@@ -98,7 +98,7 @@ struct StackFrame {
 /// Walks the calling thread's path, of at most `depth` frames.
 ///
 /// `read` returns the word at an address, or `None` where there is no memory.
-pub fn walk(
+pub fn walk_stack(
     entry: EntryRegisters,
     depth: usize,
     rules: &mut RuleCache,

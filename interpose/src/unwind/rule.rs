@@ -115,24 +115,24 @@ fn look_up(object: &UnwindObject, pc: usize) -> Option<UnwindRule> {
     let function = header.table()?.fde_for_address(&tables, &bases, pc as u64, EhFrame::cie_from_offset).ok()?;
     let mut context = Box::new(UnwindContext::<usize, RuleStorage>::new_in());
     let row = function.unwind_info_for_address(&tables, &bases, &mut context, pc as u64).ok()?;
-    rule(row, &tables, function.is_signal_trampoline(), function.cie().encoding())
+    rule_of_row(row, &tables, function.is_signal_trampoline(), function.cie().encoding())
 }
 
-fn rule(
+fn rule_of_row(
     row: &UnwindTableRow<usize, RuleStorage>,
     tables: &EhFrame<Tables>,
     is_signal: bool,
     encoding: gimli::Encoding,
 ) -> Option<UnwindRule> {
     let (cfa, cfa_is_there) = match row.cfa() {
-        CfaRule::RegisterAndOffset { register, offset } => (based(*register, *offset)?, false),
-        CfaRule::Expression(expression) => location(expression, tables, encoding)?,
+        CfaRule::RegisterAndOffset { register, offset } => (location_from_register(*register, *offset)?, false),
+        CfaRule::Expression(expression) => location_of_expression(expression, tables, encoding)?,
     };
     let [return_address, bp] = [RETURN_ADDRESS, FRAME_POINTER].map(|register| match row.register(register) {
         None | Some(RegisterRule::SameValue) => SavedRegister::No,
         Some(RegisterRule::Offset(offset)) => i32::try_from(offset)
             .map_or(SavedRegister::Unknown, |offset| SavedRegister::In(RuleLocation { base: RuleBase::Cfa, offset })),
-        Some(RegisterRule::Expression(expression)) => match location(&expression, tables, encoding) {
+        Some(RegisterRule::Expression(expression)) => match location_of_expression(&expression, tables, encoding) {
             Some((location, false)) => SavedRegister::In(location),
             _ => SavedRegister::Unknown,
         },
@@ -146,7 +146,7 @@ fn rule(
     Some(UnwindRule { cfa, cfa_is_there, caller, bp, is_signal })
 }
 
-fn based(register: Register, offset: i64) -> Option<RuleLocation> {
+fn location_from_register(register: Register, offset: i64) -> Option<RuleLocation> {
     let base = match register {
         STACK_POINTER => RuleBase::StackPointer,
         FRAME_POINTER => RuleBase::FramePointer,
@@ -157,7 +157,7 @@ fn based(register: Register, offset: i64) -> Option<RuleLocation> {
 
 /// Returns the address that an expression stands for, and whether the word there counts instead. Compilers write a register and an
 /// offset, in functions that align their stack and in frames of signals.
-fn location(
+fn location_of_expression(
     expression: &UnwindExpression<usize>,
     tables: &EhFrame<Tables>,
     encoding: gimli::Encoding,
@@ -165,7 +165,7 @@ fn location(
     let expression: Expression<Tables> = expression.get(tables).ok()?;
     let mut operations = expression.operations(encoding);
     let first = match operations.next().ok()?? {
-        Operation::RegisterOffset { register, offset, .. } => based(register, offset)?,
+        Operation::RegisterOffset { register, offset, .. } => location_from_register(register, offset)?,
         _ => return None,
     };
     match operations.next().ok()? {

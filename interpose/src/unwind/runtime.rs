@@ -20,7 +20,7 @@ unsafe extern "C" {
 }
 
 /// The addresses at which the frames' code continues, the innermost first.
-pub fn frames() -> Vec<usize> {
+pub fn runtime_frames() -> Vec<usize> {
     unsafe extern "C" fn step(context: *mut UnwinderContext, found: *mut c_void) -> c_int {
         // SAFETY: the unwinder passes its own context, and our pointer.
         unsafe { (*found.cast::<Vec<usize>>()).push(_Unwind_GetIP(context)) };

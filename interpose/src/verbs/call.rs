@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use crate::handles::{comms, datatypes};
 use crate::harmless::enter;
-use crate::mpi::abi::abi;
+use crate::mpi::abi::current_abi;
 use crate::mpi::fortran::{FortranPlace, is_fortran_place};
 use crate::mpi::lang::{ArgumentLanguage, ConvertedHandle};
 use crate::state::comm::CommInfo;
@@ -101,7 +101,7 @@ pub unsafe trait VerbCall: Copy {
         if Self::Language::FORTRAN {
             is_fortran_place(FortranPlace::StatusesIgnore, word)
         } else {
-            word == abi().statuses_ignore
+            word == current_abi().statuses_ignore
         }
     }
 
@@ -109,17 +109,17 @@ pub unsafe trait VerbCall: Copy {
     #[inline(always)]
     fn in_place(self, word: Word) -> bool {
         if !Self::Language::FORTRAN {
-            return word == abi().in_place;
+            return word == current_abi().in_place;
         }
         // SAFETY: the address of a descriptor. Other buffers are not read, because they may be a device's memory.
         let address = if Self::Language::DESCRIPTORS { unsafe { (word as *const usize).read() } } else { word };
         is_fortran_place(FortranPlace::InPlace, address)
     }
 
-    /// Runs `work` as [`enter::cold`] does.
+    /// Runs `work` as [`enter::enter_cold`] does.
     fn cold<T: Default>(self, work: impl FnOnce() -> T) -> T {
         // SAFETY: the calling thread's state.
-        unsafe { enter::cold(self.thread(), work) }
+        unsafe { enter::enter_cold(self.thread(), work) }
     }
 
     #[inline(always)]
@@ -132,7 +132,7 @@ pub unsafe trait VerbCall: Copy {
             {
                 return last;
             }
-            comms::find(self.thread(), self.handle(comm, ConvertedHandle::Comm))
+            comms::find_comm(self.thread(), self.handle(comm, ConvertedHandle::Comm))
         }
     }
 
@@ -159,7 +159,7 @@ pub unsafe trait VerbCall: Copy {
         unsafe {
             let thread = self.thread();
             if Self::Language::FORTRAN {
-                datatypes::size(thread, self.handle(datatype, ConvertedHandle::Datatype))
+                datatypes::datatype_size(thread, self.handle(datatype, ConvertedHandle::Datatype))
             } else if datatype == (*thread).type_handle {
                 (*thread).type_size
             } else {
@@ -172,7 +172,7 @@ pub unsafe trait VerbCall: Copy {
     #[inline(always)]
     fn size_at(self, array: Word, i: usize) -> u64 {
         // SAFETY: the contract.
-        unsafe { datatypes::size(self.thread(), self.handle_at(array, i, ConvertedHandle::Datatype)) }
+        unsafe { datatypes::datatype_size(self.thread(), self.handle_at(array, i, ConvertedHandle::Datatype)) }
     }
 
     #[inline(always)]
@@ -189,7 +189,7 @@ pub unsafe trait VerbCall: Copy {
 #[inline(never)]
 unsafe fn other_comm_id<L: ArgumentLanguage>(thread: *mut RecorderThread, comm: Word) -> u32 {
     // SAFETY: the caller's promise.
-    unsafe { comms::find(thread, L::handle(comm, ConvertedHandle::Comm)).id }
+    unsafe { comms::find_comm(thread, L::handle(comm, ConvertedHandle::Comm)).id }
 }
 
 /// Looks up the size of a datatype that is not the handle used last, see [`VerbCall::size`].
@@ -200,7 +200,7 @@ unsafe fn other_comm_id<L: ArgumentLanguage>(thread: *mut RecorderThread, comm: 
 #[inline(never)]
 unsafe fn other_size<L: ArgumentLanguage>(thread: *mut RecorderThread, datatype: Word) -> u64 {
     // SAFETY: the caller's promise.
-    unsafe { datatypes::size(thread, L::handle(datatype, ConvertedHandle::Datatype)) }
+    unsafe { datatypes::datatype_size(thread, L::handle(datatype, ConvertedHandle::Datatype)) }
 }
 
 /// Reads an int that MPI has stored (a flag, an outcount); 0 if the address is null. MPICH 5 returns MPI_SUCCESS from a call that it

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::{VerbCall, VerbEvent, complete_event};
-use crate::mpi::abi::abi;
+use crate::mpi::abi::current_abi;
 use crate::recording::slot::CallArguments;
 use crate::state::comm::CommInfo;
 use crate::word::Word;
@@ -21,15 +21,19 @@ enum CollectiveRole {
 }
 
 #[inline(always)]
-fn rooted<C: VerbCall>(call: C, root: Word, comm: Word) -> (CallArguments, CollectiveRole, &'static CommInfo) {
+fn rooted_arguments<C: VerbCall>(
+    call: C,
+    root: Word,
+    comm: Word,
+) -> (CallArguments, CollectiveRole, &'static CommInfo) {
     let info = call.comm(comm);
     let root = call.int(root);
     let mut facts = CallArguments::on(info.id);
     let role = if info.inter {
-        if root == abi().root {
+        if root == current_abi().root {
             // A peer would be a rank of the remote group, and the root is not in it.
             CollectiveRole::Root
-        } else if root == abi().proc_null {
+        } else if root == current_abi().proc_null {
             CollectiveRole::Outside
         } else {
             facts.peer = root;
@@ -56,7 +60,7 @@ fn whole_range(n: i64) -> Range<usize> {
 
 /// Returns the blocks of the present ones among `n` neighbours.
 #[inline(always)]
-fn present(n: i64, absent: u64) -> impl Iterator<Item = usize> {
+fn present_blocks(n: i64, absent: u64) -> impl Iterator<Item = usize> {
     whole_range(n).filter(move |&i| i >= 64 || absent >> i & 1 == 0)
 }
 
@@ -136,7 +140,7 @@ pub fn act_on_comm<C: VerbCall>(call: C, comm: Word) -> VerbEvent<()> {
 /// Records a broadcast: the root sends, the others receive.
 #[inline(always)]
 pub fn broadcast<C: VerbCall>(call: C, count: Word, datatype: Word, root: Word, comm: Word) -> VerbEvent<()> {
-    let (mut facts, role, _) = rooted(call, root, comm);
+    let (mut facts, role, _) = rooted_arguments(call, root, comm);
     match role {
         CollectiveRole::Root => facts.sent = call.bytes(count, datatype),
         CollectiveRole::Other => facts.received = call.bytes(count, datatype),
@@ -147,7 +151,7 @@ pub fn broadcast<C: VerbCall>(call: C, count: Word, datatype: Word, root: Word, 
 
 #[inline(always)]
 pub fn reduce<C: VerbCall>(call: C, count: Word, datatype: Word, root: Word, comm: Word) -> VerbEvent<()> {
-    let (mut facts, role, info) = rooted(call, root, comm);
+    let (mut facts, role, info) = rooted_arguments(call, root, comm);
     if role != CollectiveRole::Outside {
         let n = call.bytes(count, datatype);
         if role == CollectiveRole::Root {
@@ -199,7 +203,7 @@ fn rooted_bytes<C: VerbCall>(
     root: Word,
     comm: Word,
 ) -> (CallArguments, u64, u64) {
-    let (facts, role, info) = rooted(call, root, comm);
+    let (facts, role, info) = rooted_arguments(call, root, comm);
     let is_root = role == CollectiveRole::Root;
     let gives = role == CollectiveRole::Other || is_root && !info.inter && !call.in_place(buffer);
     let all = if is_root { at_root.bytes(call, whole_range(info.others)) } else { 0 };
@@ -257,7 +261,7 @@ pub fn neighbor_all_to_all<C: VerbCall>(
     comm: Word,
 ) -> VerbEvent<()> {
     let info = call.comm(comm);
-    let sent = given.bytes(call, present(info.destinations, info.absent));
-    let received = taken.bytes(call, present(info.sources, info.absent));
+    let sent = given.bytes(call, present_blocks(info.destinations, info.absent));
+    let received = taken.bytes(call, present_blocks(info.sources, info.absent));
     complete_event(CallArguments { sent, received, ..CallArguments::on(info.id) })
 }

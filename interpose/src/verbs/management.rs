@@ -38,7 +38,7 @@ impl AfterCall for CommCreation {
         }
         let handle = call.handle_at(self.newcomm, 0, ConvertedHandle::Comm);
         // SAFETY: a successful call stored the handle.
-        let info = call.cold(|| Some(unsafe { creation::created(self.parent, handle, self.birth) }));
+        let info = call.cold(|| Some(unsafe { creation::define_created(self.parent, handle, self.birth) }));
         if self.parent == 0 {
             // SAFETY: the slot is this call's.
             unsafe { (*slot).comm = info.map_or(NONE, |info| info.id) };
@@ -120,7 +120,7 @@ impl ProcessSpawning {
                 format!(" of {}", CStr::from_ptr(self.command as *const c_char).to_string_lossy())
             };
             let detail = format!("{started} process{}{program}", if started == 1 { "" } else { "es" });
-            log::define(Definition::Problem(ProblemKind::Spawned as u16, 1, detail));
+            log::define_now(Definition::Problem(ProblemKind::Spawned as u16, 1, detail));
         }
     }
 }
@@ -175,9 +175,9 @@ impl AfterCall for DeferredCommCreation {
 pub fn free_comm<C: VerbCall>(call: C, comm: Word) -> VerbEvent<()> {
     let handle = call.handle_at(comm, 0, ConvertedHandle::Comm);
     // SAFETY: the calling thread's state, and the handle of a communicator, or what MPI will refuse.
-    let info = unsafe { comms::find(call.thread(), handle) };
+    let info = unsafe { comms::find_comm(call.thread(), handle) };
     // SAFETY: as above.
-    call.cold(|| unsafe { comms::forget(handle) });
+    call.cold(|| unsafe { comms::forget_comm(handle) });
     complete_event(CallArguments::on(info.id))
 }
 

@@ -24,7 +24,7 @@ pub use io::*;
 pub use management::*;
 pub use one_sided::*;
 pub use point_to_point::*;
-pub use polls::{is_unmeasured, measure};
+pub use polls::{is_unmeasured, measure_poll};
 pub use probes::*;
 pub use window_spins::fold_repetition;
 
@@ -110,7 +110,7 @@ impl AfterCall for RequestStart {
         }
         // SAFETY: the call stored the request; the slot is this call's.
         unsafe {
-            remember::<C::Language>(slot, self.request, self.kind);
+            remember_request::<C::Language>(slot, self.request, self.kind);
             if self.kind & requests::PERSISTENT != 0 && (*slot).request != NONE {
                 (*slot).flags |= CallFlags::PERSISTENT;
             }
@@ -125,7 +125,7 @@ impl AfterCall for RequestStart {
 /// `slot` is the slot of the call that has just returned.
 #[unsafe(link_section = ".text.hot.lbprof_c.in_turn")]
 #[inline(never)]
-unsafe fn remember<L: ArgumentLanguage>(slot: *mut Record, request: Word, kind: u64) {
+unsafe fn remember_request<L: ArgumentLanguage>(slot: *mut Record, request: Word, kind: u64) {
     // SAFETY: the caller's promise.
     unsafe {
         if request == 0 {
@@ -146,10 +146,10 @@ unsafe fn remember<L: ArgumentLanguage>(slot: *mut Record, request: Word, kind: 
     }
 }
 
-/// Remembers a request whose place is taken. Makes its description anew, so that [`remember`] needs few registers.
+/// Remembers a request whose place is taken. Makes its description anew, so that [`remember_request`] needs few registers.
 ///
 /// # Safety
-/// As [`remember`].
+/// As [`remember_request`].
 #[cold]
 #[inline(never)]
 unsafe fn remember_elsewhere(slot: *mut Record, handle: Word, kind: u64) {
@@ -160,7 +160,7 @@ unsafe fn remember_elsewhere(slot: *mut Record, handle: Word, kind: u64) {
 /// Returns the request that a call has opened, as its record describes it.
 ///
 /// # Safety
-/// As [`remember`].
+/// As [`remember_request`].
 #[inline(always)]
 unsafe fn opened_by(slot: *mut Record, kind: u64) -> OpenRequest {
     // SAFETY: the caller's promise.

@@ -7,7 +7,7 @@ use super::polls::FlagTest;
 use super::{AfterCall, VerbCall, VerbEvent, complete_event, free_object, object_arguments};
 use crate::handles::groups;
 use crate::handles::objects::WINDOWS;
-use crate::mpi::abi::abi;
+use crate::mpi::abi::current_abi;
 use crate::mpi::lang::ConvertedHandle;
 use crate::mpi::predefined::{PredefinedHandle, is_predefined};
 use crate::recording::slot::CallArguments;
@@ -102,7 +102,7 @@ pub fn address_rank<C: VerbCall>(call: C, rank: Word, win: Word) -> VerbEvent<()
 #[inline(always)]
 pub fn lock_window<C: VerbCall>(call: C, lock_type: Word, rank: Word, win: Word) -> VerbEvent<()> {
     let mut event = address_rank(call, rank, win);
-    if call.int(lock_type) == abi().lock_exclusive {
+    if call.int(lock_type) == current_abi().lock_exclusive {
         event.facts.flags |= CallFlags::EXCLUSIVE.0;
     }
     event
@@ -125,7 +125,7 @@ impl AfterCall for AddressesGroup {
     unsafe fn after<C: VerbCall>(self, call: C, slot: *mut Record, ok: bool) {
         // SAFETY: a call with the group has succeeded, so its handle is valid.
         unsafe {
-            if ok && let Some(id) = call.cold(|| groups::id(self.group)) {
+            if ok && let Some(id) = call.cold(|| groups::group_id(self.group)) {
                 (*slot).count = id + 1;
             }
         }

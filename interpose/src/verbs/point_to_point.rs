@@ -7,16 +7,16 @@ use lbprof_collector::record::{CallFlags, Record};
 
 use super::{AfterCall, PostedOperation, VerbCall, VerbEvent, complete_event};
 use crate::handles::requests::RECEIVES;
-use crate::mpi::abi::abi;
+use crate::mpi::abi::current_abi;
 use crate::mpi::status::{self, ReceivedStatus};
 use crate::processor::rare_branch;
 use crate::recording::slot::CallArguments;
-use crate::state::thread::{RecorderThread, tables};
+use crate::state::thread::{RecorderThread, thread_tables};
 use crate::word::Word;
 
 /// Returns the facts of a message to or from `peer`.
 #[inline(always)]
-fn message<C: VerbCall>(call: C, peer: Word, tag: Word, comm: Word) -> CallArguments {
+fn message_arguments<C: VerbCall>(call: C, peer: Word, tag: Word, comm: Word) -> CallArguments {
     let mut facts = CallArguments::on(call.comm_id(comm));
     facts.peer = call.int(peer);
     facts.tag = call.int(tag);
@@ -25,8 +25,8 @@ fn message<C: VerbCall>(call: C, peer: Word, tag: Word, comm: Word) -> CallArgum
 
 /// Returns the facts of a message from `source`, with wildcards marked.
 #[inline(always)]
-fn incoming<C: VerbCall>(call: C, source: Word, tag: Word, comm: Word) -> CallArguments {
-    mark_wildcards(message(call, source, tag, comm))
+fn incoming_arguments<C: VerbCall>(call: C, source: Word, tag: Word, comm: Word) -> CallArguments {
+    mark_wildcards(message_arguments(call, source, tag, comm))
 }
 
 /// Marks the wildcards among the facts of a message from their peer.
@@ -34,13 +34,13 @@ fn incoming<C: VerbCall>(call: C, source: Word, tag: Word, comm: Word) -> CallAr
 fn mark_wildcards(mut facts: CallArguments) -> CallArguments {
     if facts.peer < 0 {
         rare_branch();
-        let flag = if facts.peer == abi().any_source { CallFlags::ANY_SOURCE } else { CallFlags::NOTHING };
+        let flag = if facts.peer == current_abi().any_source { CallFlags::ANY_SOURCE } else { CallFlags::NOTHING };
         facts.flags |= flag.0;
     }
     // Tags are not negative.
     if facts.tag < 0 {
         rare_branch();
-        if facts.tag == abi().any_tag {
+        if facts.tag == current_abi().any_tag {
             facts.flags |= CallFlags::ANY_TAG.0;
         }
     }
@@ -50,7 +50,7 @@ fn mark_wildcards(mut facts: CallArguments) -> CallArguments {
 /// Records a send, blocking or not.
 #[inline(always)]
 pub fn send<C: VerbCall>(call: C, dest: Word, tag: Word, comm: Word, count: Word, datatype: Word) -> VerbEvent<()> {
-    let mut facts = message(call, dest, tag, comm);
+    let mut facts = message_arguments(call, dest, tag, comm);
     // Ranks are not negative: this is MPI_PROC_NULL.
     if facts.peer < 0 {
         rare_branch();
@@ -72,7 +72,7 @@ pub fn send_partitioned<C: VerbCall>(
     count: Word,
     datatype: Word,
 ) -> VerbEvent<()> {
-    let mut facts = message(call, dest, tag, comm);
+    let mut facts = message_arguments(call, dest, tag, comm);
     if facts.peer < 0 {
         facts.flags |= CallFlags::NOTHING.0;
     } else {
@@ -86,7 +86,7 @@ pub fn send_partitioned<C: VerbCall>(
 /// Records a nonblocking, persistent or partitioned receive. The message is known at its completion.
 #[inline(always)]
 pub fn post_receive<C: VerbCall>(call: C, source: Word, tag: Word, comm: Word) -> VerbEvent<PostedOperation<RECEIVES>> {
-    VerbEvent { facts: incoming(call, source, tag, comm), after: PostedOperation }
+    VerbEvent { facts: incoming_arguments(call, source, tag, comm), after: PostedOperation }
 }
 
 #[derive(Clone, Copy)]
@@ -100,7 +100,7 @@ pub(super) fn status_or_own<C: VerbCall>(call: C, status: &mut Word) -> Word {
     // SAFETY: the thread's own scratch status, which only its outermost call uses.
     unsafe {
         if call.status_ignored(*status) {
-            *status = (&raw mut (*tables(call.thread())).few_statuses) as Word;
+            *status = (&raw mut (*thread_tables(call.thread())).few_statuses) as Word;
         }
     }
     *status
@@ -115,7 +115,7 @@ pub fn receive<C: VerbCall>(
     status: &mut Word,
 ) -> VerbEvent<MessageReceipt> {
     let status = status_or_own(call, status);
-    VerbEvent { facts: incoming(call, source, tag, comm), after: MessageReceipt { status } }
+    VerbEvent { facts: incoming_arguments(call, source, tag, comm), after: MessageReceipt { status } }
 }
 
 impl AfterCall for MessageReceipt {
@@ -228,7 +228,7 @@ pub fn post_exchange<C: VerbCall>(
     recvtag: Word,
     comm: Word,
 ) -> VerbEvent<PostedOperation<RECEIVES>> {
-    let incoming = incoming(call, source, recvtag, comm);
+    let incoming = incoming_arguments(call, source, recvtag, comm);
     let mut event = send(call, dest, sendtag, comm, sendcount, sendtype);
     event.facts.flags |= incoming.flags & (CallFlags::ANY_SOURCE.0 | CallFlags::ANY_TAG.0);
     VerbEvent { facts: event.facts, after: PostedOperation }

@@ -24,7 +24,7 @@ use crate::word::{Word, int_at};
 /// Returns the ticks between two unsuccessful polls that start a new record: about 20 µs ([`lbprof_collector::polling::WAITING_NS`]).
 /// Counters of processors make 2 to 3 ticks per nanosecond, the system's clock one.
 fn longest_gap() -> u64 {
-    if clock::source() == ClockSource::Monotonic { 20_000 } else { 50_000 }
+    if clock::clock_source() == ClockSource::Monotonic { 20_000 } else { 50_000 }
 }
 
 /// Returns the ticks below which gaps are short: about [`lbprof_collector::polling::SHORT_NS`].
@@ -86,10 +86,10 @@ pub unsafe fn is_unmeasured(thread: *mut RecorderThread, slot: *mut Record) -> b
 /// # Safety
 /// `thread` is the calling thread's state. `slot` is the slot of the call that has just returned, after [`is_unmeasured`].
 #[inline(never)]
-pub unsafe fn measure(thread: *mut RecorderThread, slot: *mut Record) {
+pub unsafe fn measure_poll(thread: *mut RecorderThread, slot: *mut Record) {
     // SAFETY: the slot is this call's.
     unsafe {
-        slot::close(slot, clock::ticks());
+        slot::close_slot(slot, clock::read_ticks());
         let end = (*slot).end;
         let took = end.saturating_sub((*thread).poll_end);
         (*slot).begin = end - took.min((*thread).usual_poll_ticks);
@@ -133,7 +133,7 @@ pub(super) unsafe fn found_nothing(thread: *mut RecorderThread, slot: *mut Recor
                 slot::take_back(thread, slot);
                 return;
             }
-            measure(thread, slot);
+            measure_poll(thread, slot);
         }
         let (poll, end) = ((*thread).poll, (*slot).end);
         let gap = (*slot).begin.wrapping_sub((*thread).poll_end);
@@ -144,7 +144,7 @@ pub(super) unsafe fn found_nothing(thread: *mut RecorderThread, slot: *mut Recor
         } else if let Some(known) = record_known_poll(thread, slot, flags, IN_TURN) {
             (*known).count = (*known).count.saturating_add(1);
             let unmeasured = count_measured(thread, gap, within);
-            lengthen(thread, gap - unmeasured, within + unmeasured, end);
+            lengthen_poll(thread, gap - unmeasured, within + unmeasured, end);
             slot::take_back(thread, slot);
             return;
         }
@@ -179,7 +179,7 @@ pub(super) unsafe fn nothing_active(thread: *mut RecorderThread, slot: *mut Reco
         } else {
             (*thread).poll = slot;
         }
-        lengthen(thread, gap, end.saturating_sub(begin), end);
+        lengthen_poll(thread, gap, end.saturating_sub(begin), end);
     }
 }
 
@@ -189,7 +189,7 @@ pub(super) unsafe fn nothing_active(thread: *mut RecorderThread, slot: *mut Reco
 /// # Safety
 /// `thread` is the calling thread's state, with such a record.
 #[inline(always)]
-unsafe fn lengthen(thread: *mut RecorderThread, gap: u64, within: u64, end: u64) {
+unsafe fn lengthen_poll(thread: *mut RecorderThread, gap: u64, within: u64, end: u64) {
     // SAFETY: from the record that has the time to the last one, all are of this thread's ring and batch.
     unsafe {
         let timed = (*thread).timed_poll;

@@ -64,7 +64,7 @@ impl AfterCall for MessageProbe {
                 && !is_predefined(PredefinedHandle::MessageNoProc, handle)
             {
                 let Record { comm, peer, tag, .. } = *slot;
-                requests::insert(
+                requests::insert_request(
                     handle,
                     OpenRequest { id: requests::new_id(), comm, peer, tag, sent: 0, received: 0, kind: RECEIVES },
                 );
@@ -76,7 +76,7 @@ impl AfterCall for MessageProbe {
 /// Takes the message of a matched receive out of the table of requests, and returns its facts.
 fn take_matched<C: VerbCall>(call: C, message: Word) -> CallArguments {
     let handle = call.handle_at(message, 0, ConvertedHandle::Message);
-    request_arguments(requests::take(handle), is_predefined(PredefinedHandle::MessageNoProc, handle))
+    request_arguments(requests::take_request(handle), is_predefined(PredefinedHandle::MessageNoProc, handle))
 }
 
 #[inline(always)]

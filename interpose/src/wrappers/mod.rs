@@ -35,19 +35,19 @@ use lbprof_collector::record::{CallFlags, Record};
 
 use crate::forward::{self, NEXT, fortran_names};
 use crate::mpi::lang::{self, ArgumentLanguage};
-use crate::processor::{counter, entry, fortran_entry, marking_entry, rare_branch};
+use crate::processor::{entry, fortran_entry, marking_entry, rare_branch, read_counter};
 use crate::recording::slot;
 use crate::sources::TimeSource;
 use crate::sources::mpi::MpiCalls;
 use crate::state::entered;
 use crate::state::thread::{self, Canary, UNSEEN};
-use crate::system::clock::ticks;
+use crate::system::clock::read_ticks;
 use crate::verbs::{self, AfterCall, ThisCall, VerbCall};
 use crate::word::{Word, int_at};
 
 /// Calls a row's verb; fixes the type of its parameter.
 #[inline(always)]
-fn apply<L: ArgumentLanguage, A: AfterCall>(
+fn apply_verb<L: ArgumentLanguage, A: AfterCall>(
     call: ThisCall<L>,
     verb: impl FnOnce(ThisCall<L>) -> verbs::VerbEvent<A>,
 ) -> verbs::VerbEvent<A> {
@@ -71,31 +71,31 @@ macro_rules! body {
         ) -> Word {
             // SAFETY: as below. Verbs only read, so they may run again.
             unsafe {
-                let thread = thread::current();
+                let thread = thread::current_thread();
                 $(let mut $argument = $argument;)*
-                slot::begin(slot, if is_unmeasured != 0 { (*thread).poll_end } else { ticks() });
-                entered::forget(thread);
+                slot::begin_slot(slot, if is_unmeasured != 0 { (*thread).poll_end } else { read_ticks() });
+                entered::forget_entry(thread);
                 let next: Next = std::mem::transmute(next);
                 if (*thread).unusual & UNSEEN == 0 {
                     let $result = next($($argument),*);
                     if is_unmeasured == 0 {
-                        slot::close(slot, ticks());
+                        slot::close_slot(slot, read_ticks());
                     }
                     return $result;
                 }
                 // A call that was left by longjmp may have noted it, or another thread has just learnt what was unseen.
                 (*thread).unusual &= !UNSEEN;
                 let call = ThisCall::<$language>::from_thread(thread, (*slot).operation);
-                let facts = apply(call, $verb).facts;
+                let facts = apply_verb(call, $verb).facts;
                 let unseen = (*thread).unusual & UNSEEN != 0;
                 (*thread).unusual &= !UNSEEN;
                 if !unseen {
-                    slot::correct(slot, facts);
+                    slot::correct_slot(slot, facts);
                 }
                 let $result = next($($argument),*);
-                slot::close(slot, ticks());
+                slot::close_slot(slot, read_ticks());
                 if unseen && $ok {
-                    slot::learn(thread, slot, || apply(call, $verb).facts);
+                    slot::learn_arguments(thread, slot, || apply_verb(call, $verb).facts);
                 }
                 $result
             }
@@ -104,22 +104,22 @@ macro_rules! body {
         // SAFETY: the program's own arguments, passed on unchanged (but for statuses that it ignores) to the function that
         // it meant to call; the thread's state is its own.
         unsafe {
-            let thread = thread::current();
+            let thread = thread::current_thread();
             let mut canary = Canary::uninit();
             let Some(slot) = MpiCalls::enter(thread, &mut canary) else {
-                entered::leave(thread);
+                entered::leave_entry_state(thread);
                 let next: Next = std::mem::transmute($next);
                 return next($($argument),*);
             };
             let slot = slot.as_ptr();
             $(let mut $argument = $argument;)*
             let call = ThisCall::<$language>::from_thread(thread, $number);
-            let event = apply(call, $verb);
+            let event = apply_verb(call, $verb);
             // Asked before the call: what it calls may change the answer.
             let is_unmeasured =
                 const { Operation::polls(Operation::$operation as u16) } && verbs::is_unmeasured(thread, slot);
             let language_flag = if <$language as lang::ArgumentLanguage>::FORTRAN { CallFlags::FORTRAN.0 } else { 0 };
-            slot::fill(
+            slot::fill_slot(
                 thread,
                 slot,
                 $number,
@@ -129,12 +129,12 @@ macro_rules! body {
             let result = if (*thread).unusual != 0 {
                 call_unusual($($argument,)* slot, $resolved, Word::from(is_unmeasured))
             } else {
-                slot::begin(slot, if is_unmeasured { (*thread).poll_end } else { counter() });
-                entered::forget(thread);
+                slot::begin_slot(slot, if is_unmeasured { (*thread).poll_end } else { read_counter() });
+                entered::forget_entry(thread);
                 let next: Next = std::mem::transmute($resolved);
                 let result = next($($argument),*);
                 if !is_unmeasured {
-                    slot::close(slot, counter());
+                    slot::close_slot(slot, read_counter());
                 }
                 result
             };
@@ -161,7 +161,7 @@ unsafe fn finish_call<C: VerbCall>(
     unsafe {
         let thread = call.thread();
         if is_unmeasured && !(ok && after.is_empty()) {
-            verbs::measure(thread, slot);
+            verbs::measure_poll(thread, slot);
         }
         if !ok {
             rare_branch();
@@ -198,7 +198,7 @@ macro_rules! c_wrapper {
         const _: () = {
             entry!($name, $section, body);
             c_body!(
-                $section, note = (), forward::next($index), forward::resolved($index, $place), $language, $operation, Operation::$operation as u16,
+                $section, note = (), forward::next_function($index), forward::resolved_function($index, $place), $language, $operation, Operation::$operation as u16,
                 ($($argument),*), $verb
             );
         };
@@ -224,16 +224,16 @@ macro_rules! c_wrappers_of_one_body {
                 $section,
                 note = entered_note(),
                 match note as u16 {
-                    $(number if number == Operation::$other_operation as u16 => forward::next($other_index),)*
-                    _ => forward::next($index),
+                    $(number if number == Operation::$other_operation as u16 => forward::next_function($other_index),)*
+                    _ => forward::next_function($index),
                 },
                 forward::resolved_most_frequent(note >> 16),
                 $language, $operation, note as u16, ($($argument),*),
                 |call| {
                     $(if call.operation == Operation::$other_operation as u16 {
-                        return apply(call, $other_verb);
+                        return apply_verb(call, $other_verb);
                     })*
-                    apply(call, $verb)
+                    apply_verb(call, $verb)
                 }
             );
         };
@@ -250,7 +250,7 @@ const fn shared_body_note(operation: Operation, place: usize) -> usize {
 #[inline(always)]
 fn entered_note() -> usize {
     // SAFETY: the thread's own state.
-    unsafe { (&raw const (*thread::current()).next).read_volatile() }
+    unsafe { (&raw const (*thread::current_thread()).next).read_volatile() }
 }
 
 macro_rules! fortran_wrapper {
@@ -261,7 +261,7 @@ macro_rules! fortran_wrapper {
             #[unsafe(link_section = $section)]
             unsafe extern "C-unwind" fn body($($argument: Word),*) -> Word {
                 // SAFETY: the entry has just stored the address of an element of NEXT.
-                let next = forward::next_at(unsafe { (*thread::current()).next });
+                let next = forward::next_at(unsafe { (*thread::current_thread()).next });
                 let ierror = $ierror;
                 let (call, slot, after, result, is_unmeasured) =
                     body!(next, next, $language, $operation, Operation::$operation as u16, ($($argument),*), $verb, |result| {

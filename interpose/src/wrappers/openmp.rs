@@ -6,10 +6,10 @@
 //!
 //! `tests/programs/threads/every_start.c` and `every_wait.c` call each of the functions here.
 
-use crate::openmp::runtime::{RuntimeFunction, next};
+use crate::openmp::runtime::{RuntimeFunction, next_runtime_function};
 use crate::openmp::tasks::{self, TaskCall};
 use crate::openmp::team::{self, Outlined};
-use crate::openmp::waits::{WaitKind, wait, wait_for_mutex, wait_if};
+use crate::openmp::waits::{WaitKind, wait_for_mutex, wait_if, wait_in_region};
 use crate::openmp::{ompt, reporting};
 use crate::processor::{entry, launch_entry};
 use crate::sources::TimeSource;
@@ -38,11 +38,11 @@ unsafe fn run_alone(function: Word, data: Word) -> Word {
 /// The thread has been entered by a stub of the wrappers.
 #[inline]
 unsafe fn meant_by_call(function: RuntimeFunction) -> Word {
-    let thread = thread::current();
+    let thread = thread::current_thread();
     // SAFETY: the thread's own state.
     unsafe {
-        let address = next(function, (*thread).caller);
-        entered::leave(thread);
+        let address = next_runtime_function(function, (*thread).caller);
+        entered::leave_entry_state(thread);
         address
     }
 }
@@ -55,8 +55,8 @@ macro_rules! launchers {
             // SAFETY: the program's own arguments go to the function that it meant to call, which gets a function of ours and its
             // argument in place of the region's. The frame is there until it returns.
             unsafe {
-                let thread = thread::current();
-                let address = next(RuntimeFunction::$name, (*thread).caller);
+                let thread = thread::current_thread();
+                let address = next_runtime_function(RuntimeFunction::$name, (*thread).caller);
                 let frame = match address {
                     0 => None,
                     address if reporting::is_owned(address) => {
@@ -65,7 +65,7 @@ macro_rules! launchers {
                     }
                     _ => OpenmpRegions::enter(thread, RegionStart { function, data, threads }),
                 };
-                entered::leave(thread);
+                entered::leave_entry_state(thread);
                 if address == 0 {
                     return run_alone(function, data);
                 }
@@ -107,7 +107,7 @@ macro_rules! waiting {
                     let next: unsafe extern "C-unwind" fn($(word!($argument)),*) -> Word = std::mem::transmute(address);
                     match reporting::is_owned(address) {
                         true => $wait_of_owned(WaitKind::$kind, || next($($argument),*)),
-                        false => wait(WaitKind::$kind, || next($($argument),*)),
+                        false => wait_in_region(WaitKind::$kind, || next($($argument),*)),
                     }
                 }
             }
@@ -123,7 +123,7 @@ macro_rules! acquiring {
         unsafe extern "C-unwind" fn body($argument: Word, b: Word, $other: Word, d: Word, e: Word, f: Word) -> Word {
             // SAFETY: the program's own arguments go to the function that it meant to call.
             unsafe {
-                let caller = (*thread::current()).caller;
+                let caller = (*thread::current_thread()).caller;
                 let address = meant_by_call(RuntimeFunction::$name);
                 if address == 0 {
                     return 0;
@@ -134,9 +134,9 @@ macro_rules! acquiring {
                 if !reporting::is_owned(address) {
                     return wait_for_mutex(mutex, || next($argument, b, $other, d, e, f));
                 }
-                (*thread::current()).team.mutex = mutex;
+                (*thread::current_thread()).team.mutex = mutex;
                 let result = next($argument, b, $other, d, e, f);
-                (*thread::current()).team.mutex = AwaitedMutex::NONE;
+                (*thread::current_thread()).team.mutex = AwaitedMutex::NONE;
                 result
             }
         }
@@ -169,7 +169,7 @@ macro_rules! task_makers {
                 let next: unsafe extern "C-unwind" fn(Word, Word, Word, Word, Word, $(word!($argument)),*) =
                     std::mem::transmute(address);
                 let call = TaskCall { function, data, copier, bytes, alignment, bounds: $of_loop };
-                let task = if $wraps && !reporting::is_owned(address) { tasks::wrap(call) } else { None };
+                let task = if $wraps && !reporting::is_owned(address) { tasks::wrap_task(call) } else { None };
                 let Some(task) = task else { return next(function, data, copier, bytes, alignment, $($argument),*) };
                 let (run, copy) = (tasks::run as *const () as Word, tasks::copy as *const () as Word);
                 let (source, bytes, alignment) = (&raw const task.source as Word, task.bytes, task.alignment);
@@ -211,13 +211,13 @@ waiting! { wait_reported, (a, b, c, d, e, f):
     GOMP_taskwait_depend Tasks,
     GOMP_taskgroup_end Tasks,
 }
-waiting! { ompt::wait, (a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p):
+waiting! { ompt::wait_unreported, (a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p):
     GOMP_doacross_wait Ordered,
     GOMP_doacross_ull_wait Ordered,
 }
-waiting! { ompt::wait, (a, b, c): __kmpc_doacross_wait Ordered, }
-waiting! { ompt::wait, (a, b, c, d, e, f): __kmpc_omp_wait_deps Tasks, }
-waiting! { ompt::wait, (a, b, c, d, e, f, g): __kmpc_omp_taskwait_deps_51 Tasks, }
+waiting! { ompt::wait_unreported, (a, b, c): __kmpc_doacross_wait Ordered, }
+waiting! { ompt::wait_unreported, (a, b, c, d, e, f): __kmpc_omp_wait_deps Tasks, }
+waiting! { ompt::wait_unreported, (a, b, c, d, e, f, g): __kmpc_omp_taskwait_deps_51 Tasks, }
 
 acquiring! {
     GOMP_critical_start Critical |a, c| 0;
@@ -244,12 +244,12 @@ task_makers! {
 /// The function with which LLVM's and Intel's compilers start regions. Its arguments are a location, the number of the region's arguments,
 /// the region's function, and those arguments.
 mod fork_call {
-    use super::{RuntimeFunction, launch_entry, next};
+    use super::{RuntimeFunction, launch_entry, next_runtime_function};
     use crate::openmp::runtime::VISIBLE;
     use crate::state::thread::LAUNCH_OFFSET;
 
     unsafe extern "C" fn resolve(caller: usize) -> usize {
-        next(RuntimeFunction::__kmpc_fork_call, caller)
+        next_runtime_function(RuntimeFunction::__kmpc_fork_call, caller)
     }
 
     const PLACE: usize = RuntimeFunction::__kmpc_fork_call as usize;

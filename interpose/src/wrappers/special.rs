@@ -30,7 +30,7 @@ impl SpecialCall {
     /// Reads the entry's note, so it comes first.
     fn new(profiling: &'static CStr) -> Self {
         // SAFETY: the calling thread's state.
-        SpecialCall { profiling, next: unsafe { (*thread::current()).next } }
+        SpecialCall { profiling, next: unsafe { (*thread::current_thread()).next } }
     }
 
     /// Makes the real call. The function in C is looked up by name, the one in Fortran was found by the entry.
@@ -42,10 +42,10 @@ impl SpecialCall {
             forward::next_at(self.next)
         } else {
             let own = self.profiling.to_bytes_with_nul().get(1..).unwrap_or_default();
-            symbols::find(self.profiling, CStr::from_bytes_with_nul(own).unwrap_or_default())
+            symbols::find_function(self.profiling, CStr::from_bytes_with_nul(own).unwrap_or_default())
         };
         let code = match function {
-            0 => abi::abi().err_other,
+            0 => abi::current_abi().err_other,
             // SAFETY: the program's own arguments, passed on to the function that it meant to call.
             _ => unsafe { call::call_at(function, [a, b, c, d, 0, 0, 0, 0]) },
         };
@@ -54,10 +54,10 @@ impl SpecialCall {
 }
 
 /// Runs the library's part of a rare function.
-fn cold(work: impl FnOnce(*mut RecorderThread)) {
-    let thread = thread::current();
+fn run_cold(work: impl FnOnce(*mut RecorderThread)) {
+    let thread = thread::current_thread();
     // SAFETY: the calling thread's state.
-    unsafe { enter::cold(thread, || work(thread)) };
+    unsafe { enter::enter_cold(thread, || work(thread)) };
 }
 
 /// Returns whether a call succeeded. `ierror` is optional in mpi_f08.
@@ -88,15 +88,15 @@ unsafe fn provided_level(provided: Word) -> c_int {
     level
 }
 
-fn initialised(level: c_int) {
-    let thread = thread::current();
+fn on_initialised(level: c_int) {
+    let thread = thread::current_thread();
     // Also if recording was given up by now, because the other ranks count on this one.
     // SAFETY: the calling thread's state; MPI has just said that it is initialised.
     unsafe {
-        enter::quiet(thread, || {
-            guard::caught(|| {
-                if detect::detect() {
-                    start::initialised(thread, start::thread_level(level));
+        enter::enter_quietly(thread, || {
+            guard::catch_panic(|| {
+                if detect::detect_mpi() {
+                    start::on_initialised(thread, start::thread_level(level));
                 }
             })
         })
@@ -104,7 +104,7 @@ fn initialised(level: c_int) {
 }
 
 /// Runs `work`, which is given whether it is outside of all other such calls on this thread: Fortran's MPI_Init may call C's.
-fn outermost<T>(work: impl FnOnce(bool) -> T) -> T {
+fn run_outermost<T>(work: impl FnOnce(bool) -> T) -> T {
     thread_local!(static DEPTH: Cell<u32> = const { Cell::new(0) });
     let depth = DEPTH.replace(DEPTH.get() + 1);
     let result = work(depth == 0);
@@ -115,23 +115,23 @@ fn outermost<T>(work: impl FnOnce(bool) -> T) -> T {
 /// Forgets the entry's note, which these functions do not need any more.
 fn leave_entry() {
     // SAFETY: the calling thread's state, which the entry has filled.
-    unsafe { entered::leave(thread::current()) };
+    unsafe { entered::leave_entry_state(thread::current_thread()) };
 }
 
 /// Initialises MPI. `note` runs after the outermost call, if that was successful.
 ///
 /// # Safety
 /// The arguments are the program's own.
-unsafe fn initialise<L: ArgumentLanguage>(
+unsafe fn initialise_mpi<L: ArgumentLanguage>(
     call: SpecialCall,
     arguments: [Word; 4],
     ierror: Word,
     note: impl FnOnce(),
 ) -> Word {
     leave_entry();
-    cold(|_| start::before_init());
+    run_cold(|_| start::before_init());
     // SAFETY: the caller's promise; the call has just filled `ierror`.
-    outermost(|outermost| unsafe {
+    run_outermost(|outermost| unsafe {
         let result = call.forward::<L>(arguments);
         if outermost && has_succeeded::<L>(result, ierror) {
             note();
@@ -146,9 +146,9 @@ unsafe fn initialise<L: ArgumentLanguage>(
 /// The arguments are the program's own.
 unsafe fn finalise<L: ArgumentLanguage>(call: SpecialCall, arguments: [Word; 4], note: impl FnOnce()) -> Word {
     // SAFETY: MPI is still initialised; the caller's promise.
-    outermost(|outermost| unsafe {
+    run_outermost(|outermost| unsafe {
         if outermost {
-            end::finalising(thread::current());
+            end::on_finalize(thread::current_thread());
         }
         leave_entry();
         let result = call.forward::<L>(arguments);
@@ -162,7 +162,7 @@ unsafe fn finalise<L: ArgumentLanguage>(call: SpecialCall, arguments: [Word; 4],
 /// MPI_Init(argc, argv), in Fortran (ierror) (MPI-4.1 §11.2.1).
 unsafe extern "C-unwind" fn wrap_init<L: ArgumentLanguage>(a: Word, b: Word) -> Word {
     // SAFETY: the program's own arguments.
-    unsafe { initialise::<L>(SpecialCall::new(c"PMPI_Init"), [a, b, 0, 0], a, || initialised(0)) }
+    unsafe { initialise_mpi::<L>(SpecialCall::new(c"PMPI_Init"), [a, b, 0, 0], a, || on_initialised(0)) }
 }
 entry!("MPI_Init", wrap_init::<C>);
 
@@ -171,7 +171,7 @@ unsafe extern "C-unwind" fn wrap_init_thread<L: ArgumentLanguage>(a: Word, b: Wo
     let provided = if L::FORTRAN { b } else { d };
     let call = SpecialCall::new(c"PMPI_Init_thread");
     // SAFETY: the program's own arguments, of which a successful call has filled `provided`.
-    unsafe { initialise::<L>(call, [a, b, c, d], c, || initialised(provided_level(provided))) }
+    unsafe { initialise_mpi::<L>(call, [a, b, c, d], c, || on_initialised(provided_level(provided))) }
 }
 entry!("MPI_Init_thread", wrap_init_thread::<C>);
 
@@ -187,7 +187,7 @@ unsafe extern "C-unwind" fn wrap_abort<L: ArgumentLanguage>(comm: Word, errorcod
     leave_entry();
     // SAFETY: the program's own arguments.
     unsafe {
-        cold(|thread| end::aborting(thread, L::int(errorcode)));
+        run_cold(|thread| end::on_abort(thread, L::int(errorcode)));
         call.forward::<L>([comm, errorcode, ierror, 0])
     }
 }
@@ -199,9 +199,9 @@ unsafe extern "C-unwind" fn wrap_type_free<L: ArgumentLanguage>(datatype: Word, 
     leave_entry();
     // SAFETY: the program's own arguments, the first of them the address of the handle.
     unsafe {
-        cold(|_| {
-            if detect::detect() {
-                datatypes::forget(L::handle_at(datatype, 0, ConvertedHandle::Datatype));
+        run_cold(|_| {
+            if detect::detect_mpi() {
+                datatypes::forget_datatype(L::handle_at(datatype, 0, ConvertedHandle::Datatype));
             }
         });
         call.forward::<L>([datatype, ierror, 0, 0])
@@ -209,14 +209,14 @@ unsafe extern "C-unwind" fn wrap_type_free<L: ArgumentLanguage>(datatype: Word, 
 }
 entry!("MPI_Type_free", wrap_type_free::<C>);
 
-fn control(level: i32, label: Word) {
+fn control_phases(level: i32, label: Word) {
     // Not within the recorder, where markers refuse to run.
-    guard::guarded(|| {
+    guard::run_guarded(|| {
         if process_state::pcontrol_labels() {
             // SAFETY: the user has set that the program passes labels.
             unsafe { pcontrol::control_labelled(level, label as *const c_char) };
         } else {
-            pcontrol::control(level);
+            pcontrol::handle_pcontrol(level);
         }
     });
 }
@@ -224,8 +224,8 @@ fn control(level: i32, label: Word) {
 /// MPI-4.1 §15.2.4. The C function is variadic; a second argument, if there is one, is in the register of `label`.
 #[unsafe(export_name = "MPI_Pcontrol")]
 unsafe extern "C-unwind" fn pcontrol(level: c_int, label: Word) -> Word {
-    control(level, label);
-    let next = symbols::find(c"PMPI_Pcontrol", c"MPI_Pcontrol");
+    control_phases(level, label);
+    let next = symbols::find_function(c"PMPI_Pcontrol", c"MPI_Pcontrol");
     if next == 0 {
         return 0;
     }
@@ -242,7 +242,7 @@ unsafe extern "C-unwind" fn wrap_pcontrol<L: ArgumentLanguage>(level: Word) -> W
     leave_entry();
     // SAFETY: the program's own argument.
     unsafe {
-        control(L::int(level), 0);
+        control_phases(L::int(level), 0);
         call.forward::<L>([level, 0, 0, 0])
     }
 }
@@ -257,9 +257,9 @@ unsafe extern "C-unwind" fn wrap_session_init<L: ArgumentLanguage>(
     let call = SpecialCall::new(c"PMPI_Session_init");
     // SAFETY: the program's own arguments, of which a successful call has filled `session`.
     unsafe {
-        initialise::<L>(call, [info, errhandler, session, ierror], ierror, || {
-            cold(|thread| {
-                if detect::detect() {
+        initialise_mpi::<L>(call, [info, errhandler, session, ierror], ierror, || {
+            run_cold(|thread| {
+                if detect::detect_mpi() {
                     start::session_initialised(thread, L::handle_at(session, 0, ConvertedHandle::Session));
                 }
             });

@@ -10,12 +10,12 @@ use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 
 use crate::harmless::enter;
-use crate::harmless::signals::critical;
+use crate::harmless::signals::run_critical_section;
 use crate::openmp;
 use crate::processor::begin_thread;
 use crate::sampling;
 use crate::sampling::pools::{self, PoolCounts};
-use crate::state::stage::{RecordingState, state};
+use crate::state::stage::{RecordingState, recording_state};
 use crate::state::thread;
 use crate::system::foreign::NextFunction;
 
@@ -52,15 +52,15 @@ unsafe extern "C-unwind" fn pthread_create(
         type Create =
             unsafe extern "C-unwind" fn(*mut c_void, *const libc::pthread_attr_t, usize, *mut c_void) -> c_int;
         let next = std::mem::transmute::<usize, Create>(next);
-        if state() == RecordingState::Done {
+        if recording_state() == RecordingState::Done {
             return next(thread, attributes, function, argument);
         }
-        let pool = pools::find(function, argument);
+        let pool = pools::find_pool(function, argument);
         if openmp::may_have_linked_library() {
-            enter::recording(thread::current(), || critical(openmp::report_linked_library));
+            enter::enter_recording(thread::current_thread(), || run_critical_section(openmp::report_linked_library));
         }
         // Threads created before MPI_Init may be sampled later.
-        let is_wanted = sampling::is_on() || state() == RecordingState::Idle;
+        let is_wanted = sampling::is_on() || recording_state() == RecordingState::Idle;
         if !is_wanted || stack_bytes(attributes) < MIN_STACK {
             return next(thread, attributes, function, argument);
         }
@@ -70,7 +70,7 @@ unsafe extern "C-unwind" fn pthread_create(
             return next(thread, attributes, function, argument);
         }
         new.write(StartingThread { start: ThreadStart { function, argument }, pool });
-        let result = next(thread, attributes, begin_thread!(begin) as *const () as usize, new.cast());
+        let result = next(thread, attributes, begin_thread!(enter_new_thread) as *const () as usize, new.cast());
         if result != 0 {
             libc::free(new.cast());
         }
@@ -90,7 +90,7 @@ unsafe fn stack_bytes(attributes: *const libc::pthread_attr_t) -> usize {
 }
 
 /// Counts and samples a new thread from now on. Returns the program's function and its argument.
-unsafe extern "C" fn begin(new: *mut StartingThread) -> ThreadStart {
+unsafe extern "C" fn enter_new_thread(new: *mut StartingThread) -> ThreadStart {
     // SAFETY: made above for this thread alone; the thread's own state.
     unsafe {
         let StartingThread { start, pool } = new.read();
@@ -100,7 +100,7 @@ unsafe extern "C" fn begin(new: *mut StartingThread) -> ThreadStart {
             pool.enter(id);
         }
         if sampling::is_on() {
-            enter::recording(thread::current(), || critical(|| sampling::thread_begins(id)));
+            enter::enter_recording(thread::current_thread(), || run_critical_section(|| sampling::thread_begins(id)));
         }
         start
     }

@@ -9,7 +9,7 @@ const TINY: ListBounds = ListBounds { entries: 1, extremes: 1, groups: 1, values
 
 /// Checks that a document with few rows says of all ranks what that with all says.
 pub fn check_bounded(report: &Report) {
-    let (all, few) = (json::document(report, &ListBounds::ALL), json::document(report, &TINY));
+    let (all, few) = (json::report_document(report, &ListBounds::ALL), json::report_document(report, &TINY));
     for document in [&all, &few] {
         check_ranks(document, report);
         check_waiting(document);

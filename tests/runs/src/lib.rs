@@ -5,7 +5,7 @@ pub mod md;
 
 use std::path::Path;
 
-use lbprof_analysis::analyse::{AnalysisOptions, analyse};
+use lbprof_analysis::analyse::{AnalysisOptions, analyse_run};
 use lbprof_analysis::metrics::code_tree::CodeTree;
 use lbprof_analysis::metrics::{load_balance, overhead};
 use lbprof_analysis::model::Model;
@@ -47,7 +47,7 @@ pub fn model_asking(dir: &Path, asked: &[&str]) -> Model {
     let run = RecordedRun::open(Some(dir)).expect("the run opens");
     let asked = asked.iter().map(|one| one.parse().expect("a scenario")).collect();
     let options = AnalysisOptions { asked: Some(asked), ..marked() };
-    let model = analyse(&run, &Selection::default(), &options, |_| ()).unwrap().model;
+    let model = analyse_run(&run, &Selection::default(), &options, |_| ()).unwrap().model;
     check_invariants(&model);
     model
 }
@@ -55,7 +55,7 @@ pub fn model_asking(dir: &Path, asked: &[&str]) -> Model {
 /// The model of the run in `dir`, of which the time between unsuccessful polls is taken for what `polling` says.
 pub fn model_polling(dir: &Path, polling: PollGapRule) -> Model {
     let run = RecordedRun::open(Some(dir)).expect("the run opens").polling(polling);
-    let model = analyse(&run, &Selection::default(), &marked(), |_| ()).unwrap().model;
+    let model = analyse_run(&run, &Selection::default(), &marked(), |_| ()).unwrap().model;
     check_invariants(&model);
     model
 }
@@ -63,7 +63,7 @@ pub fn model_polling(dir: &Path, polling: PollGapRule) -> Model {
 /// The model of a part of the run in `dir`, or why there is none.
 pub fn try_part_in(dir: &Path, selection: &Selection) -> Result<Model, String> {
     let run = RecordedRun::open(Some(dir)).expect("the run opens");
-    let analysis = analyse(&run, selection, &marked(), |_| ());
+    let analysis = analyse_run(&run, selection, &marked(), |_| ());
     let model = analysis.map_err(|error| error.to_string())?.model;
     check_invariants(&model);
     Ok(model)
@@ -89,7 +89,7 @@ pub fn found_model_of(scenario: Scenario, wanted: StructureOptions) -> Model {
     let dir = written(scenario);
     let run = RecordedRun::open(Some(dir.path())).expect("the run opens");
     let options = AnalysisOptions { symbols: false, wanted, ..AnalysisOptions::default() };
-    let model = analyse(&run, &Selection::default(), &options, |_| ()).expect("all of the run").model;
+    let model = analyse_run(&run, &Selection::default(), &options, |_| ()).expect("all of the run").model;
     check_invariants(&model);
     model
 }
@@ -101,7 +101,7 @@ pub fn report(scenario: Scenario) -> Report {
 
 /// The report on a model, without names of functions.
 pub fn report_on(model: &Model) -> Report {
-    Report::new(model, &symbols::unnamed(&model.sites))
+    Report::new(model, &symbols::sites_without_names(&model.sites))
 }
 
 /// Options of a text with all tables, of 8 rows each.
@@ -120,7 +120,7 @@ pub fn text_options(columns: usize) -> text::TextOptions<'static> {
 /// The text of a report, without colours.
 pub fn plain(report: &Report, columns: usize) -> String {
     let options = text_options(columns);
-    anstream::adapter::strip_str(&text::render(report, &options)).to_string()
+    anstream::adapter::strip_str(&text::render_text(report, &options)).to_string()
 }
 
 /// The first screen of a report, without colours.
@@ -130,13 +130,13 @@ pub fn first_screen(report: &Report, columns: usize) -> String {
 
 /// The first screen of a report, as a terminal gets it.
 pub fn coloured_first_screen(report: &Report, columns: usize) -> String {
-    text::render(report, &text::TextOptions { first_screen: true, ..text_options(columns) })
+    text::render_text(report, &text::TextOptions { first_screen: true, ..text_options(columns) })
 }
 
 /// The JSON document of a report.
 pub fn json(report: &Report) -> String {
     let mut bytes = Vec::new();
-    json::write(report, &ListBounds::SMALL, &mut bytes).expect("writing to memory");
+    json::write_report_json(report, &ListBounds::SMALL, &mut bytes).expect("writing to memory");
     String::from_utf8(bytes).expect("JSON is UTF-8")
 }
 
@@ -168,7 +168,7 @@ pub fn check_invariants(model: &Model) {
     }
     let all: Vec<usize> = (0..model.ranks.len()).collect();
     for idx in 0..model.regions.len() as u32 {
-        let times = load_balance::times(model, idx);
+        let times = load_balance::region_efficiency_times(model, idx);
         assert_eq!(load_balance::times_of(model, &all, idx), times, "all ranks are the run");
         let ideal = load_balance::phase_profile_ideal(model, idx);
         assert_eq!(load_balance::phase_profile_ideal_of(model, &all, idx), ideal, "region {idx}");
@@ -180,7 +180,7 @@ pub fn check_invariants(model: &Model) {
         }
     }
     // Phases fill every rank's T, so that the reciprocal of all overhead ratios is the efficiency T_seq / (P·T).
-    let overheads = overhead::overheads(model);
+    let overheads = overhead::overhead_breakdown(model);
     for (at, rank) in model.ranks.iter().enumerate() {
         let filled: f64 = overheads.phases.iter().map(|phase| phase.seconds[at]).sum();
         assert!((filled - overheads.elapsed_s).abs() <= 1e-9, "rank {}: {filled} s of {overheads:?}", rank.rank);
@@ -195,7 +195,7 @@ pub fn check_invariants(model: &Model) {
 
 /// Checks that what is known of the run is in the program's tree, once.
 fn check_tree(model: &Model) {
-    let names = symbols::unnamed(&model.sites);
+    let names = symbols::sites_without_names(&model.sites);
     let tree = CodeTree::new(model, &names);
     let nodes = tree.nodes();
     let near = |found: f64, expected: f64, what: &str| {
@@ -228,6 +228,6 @@ fn check_tree(model: &Model) {
 pub fn sampled_report(dir: &Path) -> Report {
     let run = RecordedRun::open(Some(dir)).expect("the run opens");
     let analysis =
-        analyse(&run, &Selection::default(), &AnalysisOptions { symbols: true, ..marked() }, |_| ()).unwrap();
+        analyse_run(&run, &Selection::default(), &AnalysisOptions { symbols: true, ..marked() }, |_| ()).unwrap();
     Report::new(&analysis.model, &analysis.names)
 }

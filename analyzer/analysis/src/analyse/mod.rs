@@ -17,7 +17,7 @@ pub use self::options::AnalysisOptions;
 pub(crate) use self::passes::{LocalPasses, ReplayRequest, ReplayWishes, RunPasses};
 pub use self::passes::{PassRunner, ProcessFailure};
 use crate::metrics::cluster;
-use crate::metrics::findings::findings;
+use crate::metrics::findings::find_data_problems;
 use crate::model::replay_results::ReplayResults;
 use crate::model::statistics::RunStatistics;
 use crate::model::what_if::WhatIfScenario;
@@ -28,7 +28,7 @@ use crate::read::open::RecordedRun;
 use crate::read::pass::FoldProgress;
 use crate::read::spawned;
 use crate::replay::what_if::ProgramWork;
-use crate::replay::{ReplayOptions, ReplayScope, ScopeObserver, SurveyedRun, follow_in_order};
+use crate::replay::{ReplayOptions, ReplayScope, ScopeObserver, SurveyedRun, replay_run_in_order};
 use crate::select::{Selection, SelectionError, region};
 use crate::structure::RunStructure;
 use crate::structure::survey::CallSurvey;
@@ -80,7 +80,7 @@ pub struct Analysis {
 /// Ranks are replayed through all of their time, and with them all others: whom they wait for, and what for, may lie outside of the part.
 ///
 /// Errors: what is asked the run does not have; a process that failed.
-pub fn analyse(
+pub fn analyse_run(
     run: &RecordedRun,
     selection: &Selection,
     options: &AnalysisOptions,
@@ -167,13 +167,13 @@ impl<'a> PartAnalysis<'a> {
             (None, first.run.clone(), all)
         };
         // The outermost one is all of the run.
-        let region = selection.region.as_ref().map(|name| region::find(&model, "--region", name)).transpose()?;
+        let region = selection.region.as_ref().map(|name| region::find_region(&model, "--region", name)).transpose()?;
         Ok(PartAnalysis { selection, first, whole, part, model, region: region.filter(|&one| one != 0) })
     }
 
     /// Replays the run with what-if scenarios. Returns the timeline, where it is wanted.
     fn replay(&mut self, options: &AnalysisOptions) -> Result<Option<TimelineView>, AnalysisError> {
-        self.model.asked = asked(&mut self.model, &self.first.names, options)?;
+        self.model.asked = asked_scenarios(&mut self.model, &self.first.names, options)?;
         let (all, model) = (self.whole.as_ref().unwrap_or(&self.model), &self.model);
         let scope = ReplayScope::part(all, &self.first.survey, &self.part, model, self.region);
         let work = ProgramWork::new(model);
@@ -193,7 +193,7 @@ impl<'a> PartAnalysis<'a> {
     }
 
     fn export(&mut self, options: &AnalysisOptions, format: &mut dyn EventExport) -> Result<(), AnalysisError> {
-        self.model.asked = asked(&mut self.model, &self.first.names, options)?;
+        self.model.asked = asked_scenarios(&mut self.model, &self.first.names, options)?;
         let (all, model) = (self.whole.as_ref().unwrap_or(&self.model), &self.model);
         let scope = ReplayScope::part(all, &self.first.survey, &self.part, model, self.region);
         let exported = ExportSelection { model, places: &self.first.names.places, region: self.region };
@@ -202,7 +202,7 @@ impl<'a> PartAnalysis<'a> {
             let results = (!self.first.has_only_sums()).then(|| {
                 let mut observer = ScopeObserver::new(&scope, RegionObserver::new(&exported, format));
                 let (surveyed, options) = (self.first.surveyed(all), ReplayOptions::new(&scope));
-                follow_in_order(surveyed, options, &mut observer, &self.first.replay_report())
+                replay_run_in_order(surveyed, options, &mut observer, &self.first.replay_report())
             });
             if !format.again() {
                 break results;
@@ -218,14 +218,14 @@ impl<'a> PartAnalysis<'a> {
             Some(mut whole) => {
                 whole.ranks.retain(|rank| model.ranks.binary_search_by_key(&rank.rank, |kept| kept.rank).is_ok());
                 whole.facts.selected.ranks.clone_from(&model.facts.selected.ranks);
-                findings(&whole)
+                find_data_problems(&whole)
             }
-            None => findings(&model),
+            None => find_data_problems(&model),
         };
         (model.facts.selected.from, model.facts.selected.to) = (selection.from, selection.to);
         if let Some(region) = region {
             let run_s = model.elapsed_s();
-            model = region::within(model, region);
+            model = region::model_of_region(model, region);
             model.facts.selected.run_s = Some(run_s);
         }
         Analysis { model, names: first.names, watched }
@@ -233,7 +233,7 @@ impl<'a> PartAnalysis<'a> {
 }
 
 /// The scenarios that the user asks for; none where ranks are not followed.
-fn asked(
+fn asked_scenarios(
     model: &mut Model,
     names: &ResolvedNames,
     options: &AnalysisOptions,
@@ -242,8 +242,8 @@ fn asked(
 }
 
 /// Numbers of clusters of ranks that run the same code, and their ranks.
-fn clusters(model: &Model, places: &[CodePlace]) -> Vec<(u32, Vec<u32>)> {
-    let found = cluster::clusters(&cluster::codes(model, places));
+fn cluster_numbers(model: &Model, places: &[CodePlace]) -> Vec<(u32, Vec<u32>)> {
+    let found = cluster::cluster_ranks(&cluster::run_code(model, places));
     let parts = found.parts().into_iter().filter_map(|part| {
         let ranks = part.members.iter().filter_map(|&at| Some(model.ranks.get(at)?.rank)).collect();
         Some((part.cluster? as u32 + 1, ranks))
@@ -272,8 +272,8 @@ impl<'a> RunPreparation<'a> {
         let survey = passes.get().survey(&run, &|progress| report(AnalysisStage::Surveying(progress)))?;
         report(AnalysisStage::Naming);
         let names = match options.symbols {
-            true => symbols::resolve(&survey.sites, &options.code_readers, options.names_within),
-            false => symbols::unnamed(&survey.sites),
+            true => symbols::resolve_names(&survey.sites, &options.code_readers, options.names_within),
+            false => symbols::sites_without_names(&survey.sites),
         };
         report(AnalysisStage::Finding);
         let structure = RunStructure::find(&run, &survey, &names, &options.wanted);
@@ -283,7 +283,7 @@ impl<'a> RunPreparation<'a> {
 
     /// The selected ranks and time of the run, of which `all` is, regions left aside.
     fn part(&self, selection: &Selection, all: &Model) -> Result<(RecordedRun, Model), AnalysisError> {
-        let clusters = if selection.needs_clusters() { clusters(all, &self.names.places) } else { Vec::new() };
+        let clusters = if selection.needs_clusters() { cluster_numbers(all, &self.names.places) } else { Vec::new() };
         let part = selection.part_of(&self.run, &self.survey, all, &clusters)?;
         let model = self.gather(&part)?;
         match model.uncut_ranks.first() {

@@ -9,11 +9,11 @@ use super::observers::{RequiredObservers, RunObservers};
 use crate::model::Model;
 use crate::model::replay_results::ReplayResults;
 use crate::model::what_if::WhatIfScenario;
-use crate::profile::{GatherInput, gather};
+use crate::profile::{GatherInput, gather_run};
 use crate::read::open::RecordedRun;
 use crate::read::pass::ProgressReport;
-use crate::replay::{ReplayOptions, ScopeObserver, SurveyedRun, follow};
-use crate::structure::survey::{CallSurvey, survey};
+use crate::replay::{ReplayOptions, ScopeObserver, SurveyedRun, replay_run};
+use crate::structure::survey::{CallSurvey, survey_run};
 
 /// Why a pass was not made: a process that takes part in it failed.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, thiserror::Error)]
@@ -82,11 +82,11 @@ pub(crate) struct LocalPasses;
 
 impl RunPasses for LocalPasses {
     fn survey(&self, run: &RecordedRun, progress: ProgressReport) -> Result<CallSurvey, ProcessFailure> {
-        Ok(survey(run, progress))
+        Ok(survey_run(run, progress))
     }
 
     fn gather(&self, run: &RecordedRun, input: GatherInput, progress: ProgressReport) -> Result<Model, ProcessFailure> {
-        Ok(gather(run, input, progress))
+        Ok(gather_run(run, input, progress))
     }
 
     fn follow(
@@ -95,6 +95,6 @@ impl RunPasses for LocalPasses {
         observer: Option<&mut ScopeObserver<RunObservers>>,
         progress: ProgressReport,
     ) -> Result<ReplayResults, ProcessFailure> {
-        Ok(follow(request.surveyed, request.options, observer, progress))
+        Ok(replay_run(request.surveyed, request.options, observer, progress))
     }
 }

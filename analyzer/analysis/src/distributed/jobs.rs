@@ -6,7 +6,7 @@ use super::process_group::ProcessGroup;
 use super::replay::follow_share;
 use crate::analyse::observers::{RequiredObservers, RunObservers};
 use crate::analyse::{ProcessFailure, ReplayWishes};
-use crate::codec::encoded;
+use crate::codec::encode_value;
 use crate::model::Model;
 use crate::model::sites::CallSiteTable;
 use crate::model::what_if::WhatIfScenario;
@@ -28,7 +28,7 @@ pub(super) struct GatherJob {
 
 pub(super) fn encode_gather_job(input: GatherInput) -> Vec<u8> {
     let GatherInput { survey, structure, code, most_iterations } = input;
-    encoded(&(&survey.sites, structure, code, most_iterations))
+    encode_value(&(&survey.sites, structure, code, most_iterations))
 }
 
 impl GatherJob {
@@ -54,7 +54,7 @@ pub(super) struct ReplayJob {
 pub(super) fn encode_replay_job(surveyed: SurveyedRun, code: Option<&SampledCode>, wishes: &ReplayWishes) -> Vec<u8> {
     let SurveyedRun { structure, model, .. } = surveyed;
     let ReplayWishes { observers, scenarios, segment_steps, .. } = wishes;
-    encoded(&(model, structure, code, scenarios, *observers, *segment_steps))
+    encode_value(&(model, structure, code, scenarios, *observers, *segment_steps))
 }
 
 impl ReplayJob {

@@ -17,9 +17,9 @@ use crate::analyse::{LocalPasses, PassRunner, ProcessFailure, ReplayRequest, Run
 use crate::model::Model;
 use crate::model::replay_results::ReplayResults;
 use crate::partial_result::PartialResult;
-use crate::profile::{GatherInput, finish, gather_ranks};
+use crate::profile::{GatherInput, finish_model, gather_ranks};
 use crate::read::files::{OpenedLog, RankShare, RunFiles};
-use crate::read::open::{RecordedRun, RunError, is_folder, unreadable};
+use crate::read::open::{RecordedRun, RunError, is_folder, read_error};
 use crate::read::pass::{FoldProgress, ProgressReport};
 use crate::replay::ScopeObserver;
 use crate::replay::segments::surveyed_run::LookupTables;
@@ -81,7 +81,7 @@ impl LeaderProcess {
     /// Errors: as of one process; a process failed.
     pub fn open(&self, dir: &Path) -> Result<RecordedRun, DistributedOpenError> {
         is_folder(dir)?;
-        let names = RunFileNames::list(dir).map_err(|error| unreadable(dir, error))?;
+        let names = RunFileNames::list(dir).map_err(|error| read_error(dir, error))?;
         let shares = self.open_shares(dir, &names)?;
         #[expect(clippy::reversed_empty_ranges, reason = "no ranks at all")]
         let own = shares.first().and_then(|own| Some(own.first()?.rank..=own.last()?.rank)).unwrap_or(1..=0);
@@ -163,7 +163,7 @@ impl RunPasses for LeaderProcess {
             return LocalPasses.gather(run, input, progress);
         }
         let merged = self.merged(run, progress, |progress| gather_ranks(run, run.own_headers(), input, progress))?;
-        Ok(finish(run, input, merged))
+        Ok(finish_model(run, input, merged))
     }
 
     fn follow(

@@ -24,4 +24,4 @@ pub use self::leader::{DistributedOpenError, LeaderProcess};
 pub use self::process_group::{PIECE, ProcessGroup};
 pub use self::threads::in_threads;
 pub use self::transport::Transport;
-pub use self::worker::serve;
+pub use self::worker::serve_leader;

@@ -17,7 +17,7 @@ use bincode::{Decode, Encode};
 
 use super::transport::Transport;
 use crate::analyse::ProcessFailure;
-use crate::codec::{decoded, encoded};
+use crate::codec::{decode_value, encode_value};
 
 /// Maximum number of bytes that are given to a transport at a time.
 pub const PIECE: usize = 8 << 20;
@@ -58,16 +58,16 @@ impl ProcessGroup {
     ///
     /// Errors: a process has ended.
     pub fn broadcast<T: Encode>(&self, value: &T) -> Result<(), ProcessFailure> {
-        self.pass_on(&encoded(value))
+        self.pass_on(&encode_value(value))
     }
 
     /// Waits for the value that process 0 broadcasts.
     ///
     /// Errors: a process has ended, or the message is no such value.
     pub fn received_broadcast<T: Decode<()>>(&self) -> Result<T, ProcessFailure> {
-        let bytes = self.receive(parent(self.process()))?;
+        let bytes = self.receive(parent_process(self.process()))?;
         self.pass_on(&bytes)?;
-        decoded(&bytes).ok_or_else(|| self.failure("what process 0 sent cannot be read"))
+        decode_value(&bytes).ok_or_else(|| self.failure("what process 0 sent cannot be read"))
     }
 
     /// Merges the values of all processes in their order. Returns the result on process 0, `None` on others. `merge` takes a value and the value
@@ -80,10 +80,10 @@ impl ProcessGroup {
         merge: impl Fn(T, T) -> T,
     ) -> Result<Option<T>, ProcessFailure> {
         let mut all = own;
-        for child in children(self.process(), self.processes()) {
+        for child in child_processes(self.process(), self.processes()) {
             let bytes = self.receive(child)?;
-            let higher =
-                decoded::<Result<T, ProcessFailure>>(&bytes).ok_or_else(|| bad_message(child, "cannot be read"))?;
+            let higher = decode_value::<Result<T, ProcessFailure>>(&bytes)
+                .ok_or_else(|| bad_message(child, "cannot be read"))?;
             all = match (all, higher) {
                 (Ok(lower), Ok(higher)) => Ok(merge(lower, higher)),
                 (Err(failure), _) | (_, Err(failure)) => Err(failure),
@@ -91,7 +91,7 @@ impl ProcessGroup {
         }
         match self.process() {
             0 => all.map(Some),
-            own => self.send(parent(own), &encoded(&all)).map(|()| None),
+            own => self.send(parent_process(own), &encode_value(&all)).map(|()| None),
         }
     }
 
@@ -123,7 +123,7 @@ impl ProcessGroup {
         // Each pair meets in one round, each process has one partner in a round, and the lower sends first, so that no process waits for ever.
         for partner in (1..n.next_power_of_two()).map(|round| process ^ round).filter(|&partner| partner < n) {
             let own = all[partner].take().unwrap_or_else(|| Err(self.failure("it has nothing for a process")));
-            let sent = encoded(&own);
+            let sent = encode_value(&own);
             if process < partner {
                 self.send(partner, &sent)?;
             }
@@ -132,25 +132,25 @@ impl ProcessGroup {
                 self.send(partner, &sent)?;
             }
             // All pairs still meet: others would wait.
-            all[partner] = Some(decoded(&received).unwrap_or_else(|| Err(bad_message(partner, "cannot be read"))));
+            all[partner] = Some(decode_value(&received).unwrap_or_else(|| Err(bad_message(partner, "cannot be read"))));
         }
         all.into_iter().flatten().collect()
     }
 
     /// Runs `work`, and turns a panic into a failure of this process.
     pub fn guarded<T>(&self, work: impl FnOnce() -> Result<T, ProcessFailure>) -> Result<T, ProcessFailure> {
-        catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(self.failure(words(panic.as_ref()))))
+        catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(self.failure(panic_message(panic.as_ref()))))
     }
 
     /// Sends bytes to the processes below this one in the tree, the one with the most below it first.
     fn pass_on(&self, bytes: &[u8]) -> Result<(), ProcessFailure> {
-        children(self.process(), self.processes()).rev().try_for_each(|child| self.send(child, bytes))
+        child_processes(self.process(), self.processes()).rev().try_for_each(|child| self.send(child, bytes))
     }
 
     fn send(&self, to: usize, bytes: &[u8]) -> Result<(), ProcessFailure> {
         let (first, rest) = bytes.split_at(bytes.len().min(PIECE - HEAD_BYTES));
         let mut piece = Vec::with_capacity(HEAD_BYTES + first.len());
-        piece.extend_from_slice(&magic().to_le_bytes());
+        piece.extend_from_slice(&message_magic().to_le_bytes());
         piece.extend_from_slice(&crc32fast::hash(bytes).to_le_bytes());
         piece.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
         piece.extend_from_slice(first);
@@ -165,7 +165,7 @@ impl ProcessGroup {
         let head: [u8; HEAD_BYTES] =
             piece.first_chunk().copied().ok_or_else(|| bad_message(from, "is shorter than any message"))?;
         let [m0, m1, m2, m3, c0, c1, c2, c3, length @ ..] = head;
-        if u32::from_le_bytes([m0, m1, m2, m3]) != magic() {
+        if u32::from_le_bytes([m0, m1, m2, m3]) != message_magic() {
             return Err(bad_message(
                 from,
                 "is of another version of lbprof: all processes must run the same lb-report-mpi",
@@ -192,23 +192,23 @@ fn bad_message(from: usize, what: &str) -> ProcessFailure {
 }
 
 /// Returns the message of a panic.
-fn words(panic: &(dyn Any + Send)) -> String {
+fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     format!("a mistake in lbprof: {}", text.unwrap_or("a panic"))
 }
 
 /// First word of a message.
-fn magic() -> u32 {
+fn message_magic() -> u32 {
     crc32fast::hash(concat!("lbprof ", env!("CARGO_PKG_VERSION")).as_bytes())
 }
 
 /// Returns the parent of a process other than 0.
-fn parent(process: usize) -> usize {
+fn parent_process(process: usize) -> usize {
     process & process.wrapping_sub(1)
 }
 
 /// Returns the children of one of `n` processes, ascending. The descendants of a child are the processes up to the next child.
-fn children(process: usize, n: usize) -> impl DoubleEndedIterator<Item = usize> {
+fn child_processes(process: usize, n: usize) -> impl DoubleEndedIterator<Item = usize> {
     let levels = if process == 0 { usize::BITS - n.leading_zeros() } else { process.trailing_zeros() };
     (0..levels).map(move |level| process + (1 << level)).filter(move |&child| child < n)
 }
@@ -221,10 +221,10 @@ mod tests {
     #[test]
     fn a_tree_has_each_process_once() {
         for n in 1..40 {
-            let mut below: Vec<usize> = (0..n).flat_map(|process| children(process, n)).collect();
+            let mut below: Vec<usize> = (0..n).flat_map(|process| child_processes(process, n)).collect();
             below.sort_unstable();
             assert_eq!(below, (1..n).collect::<Vec<_>>(), "{n} processes");
-            assert!((0..n).all(|process| children(process, n).all(|child| parent(child) == process)));
+            assert!((0..n).all(|process| child_processes(process, n).all(|child| parent_process(child) == process)));
         }
     }
 

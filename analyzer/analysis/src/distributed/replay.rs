@@ -31,7 +31,7 @@ use crate::replay::consistent_cut::{ConsistentCut, RankAtCut};
 use crate::replay::segments::rank_reading::{CutMark, StepsUpToCut};
 use crate::replay::segments::reading::{ReplaySegment, SegmentReading};
 use crate::replay::segments::segment_replay::{MergedSegments, SegmentOutput, SegmentReplay, segments_at_a_time};
-use crate::replay::segments::surveyed_run::{LocalRanks, LookupTables, leading, own_places};
+use crate::replay::segments::surveyed_run::{LocalRanks, LookupTables, choose_leading_rank, own_places};
 use crate::replay::timeline::{RankInput, RankSteps, RunIds, StepChunk};
 use crate::replay::{ReplayOptions, SegmentObserver, SurveyedRun};
 
@@ -152,7 +152,7 @@ pub(super) fn follow_as_leader<'a, W: SegmentObserver>(
     let segment_steps = options.segment_steps;
     let (setting, scenarios) = options.into_setting(model, samples);
     let first = own_places(surveyed).start;
-    let reading = SegmentReading::new(logs, first, model.ranks.len(), leading(&setting, segment_steps));
+    let reading = SegmentReading::new(logs, first, model.ranks.len(), choose_leading_rank(&setting, segment_steps));
     let replay = SegmentReplay { surveyed, ids, setting: &setting, progress };
     let mut worker = SegmentWorker { team, replay: &replay, reading, at: Vec::new(), last: None };
     let mut merged = MergedSegments { result: None, observer };
@@ -220,8 +220,12 @@ pub(super) fn follow_share<W: SegmentObserver>(
     let ReplayCommand::Start(samples) = team.received_broadcast()? else { return Ok(()) };
     let segment_steps = options.segment_steps;
     let (setting, _) = options.into_setting(model, samples);
-    let reading =
-        SegmentReading::new(logs, own_places(surveyed).start, model.ranks.len(), leading(&setting, segment_steps));
+    let reading = SegmentReading::new(
+        logs,
+        own_places(surveyed).start,
+        model.ranks.len(),
+        choose_leading_rank(&setting, segment_steps),
+    );
     let replay = SegmentReplay { surveyed, ids, setting: &setting, progress: &|_| () };
     let mut worker = SegmentWorker { team, replay: &replay, reading, at: Vec::new(), last: None };
     loop {

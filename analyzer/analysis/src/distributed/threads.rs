@@ -26,15 +26,15 @@ impl Transport for ThreadTransport {
     }
 
     fn send(&self, to: usize, bytes: &[u8]) -> Result<(), ProcessFailure> {
-        self.to[to].send(bytes.to_vec()).map_err(|_| gone(to))
+        self.to[to].send(bytes.to_vec()).map_err(|_| ended_early(to))
     }
 
     fn receive(&self, from: usize) -> Result<Vec<u8>, ProcessFailure> {
-        self.from[from].lock().recv().map_err(|_| gone(from))
+        self.from[from].lock().recv().map_err(|_| ended_early(from))
     }
 }
 
-fn gone(process: usize) -> ProcessFailure {
+fn ended_early(process: usize) -> ProcessFailure {
     ProcessFailure { process, what: "it ended before its work was done".to_owned() }
 }
 

@@ -8,7 +8,7 @@ use super::process_group::ProcessGroup;
 use super::protocol::{OpenRun, ProcessCommand, RecordPass};
 use super::replay::decline_share;
 use crate::analyse::ProcessFailure;
-use crate::codec::decoded;
+use crate::codec::decode_value;
 use crate::partial_result::PartialResult;
 use crate::read::files::OpenedLog;
 use crate::read::open::RecordedRun;
@@ -18,7 +18,7 @@ use crate::structure::survey::{CallSurvey, survey_ranks};
 /// Serves the requests of process 0 until it ends. `opens` is called before a run is opened.
 ///
 /// Errors: another process has ended. Failures of this process are reported to process 0, and this process goes on, because process 0 ends all.
-pub fn serve(team: &ProcessGroup, opens: impl Fn()) -> Result<(), ProcessFailure> {
+pub fn serve_leader(team: &ProcessGroup, opens: impl Fn()) -> Result<(), ProcessFailure> {
     let mut state = ServedRun::default();
     loop {
         match team.received_broadcast::<ProcessCommand>()? {
@@ -43,7 +43,7 @@ pub fn serve(team: &ProcessGroup, opens: impl Fn()) -> Result<(), ProcessFailure
             ProcessCommand::Pass { number, pass: RecordPass::Profile, part, input } => {
                 let own = team.guarded(|| {
                     let run = state.part(number, part, team)?;
-                    let job = decoded::<GatherJob>(&input)
+                    let job = decode_value::<GatherJob>(&input)
                         .ok_or_else(|| team.failure("what it needs for the second pass cannot be read"))?;
                     Ok(job.gather(&run, &state.survey))
                 });
@@ -52,7 +52,7 @@ pub fn serve(team: &ProcessGroup, opens: impl Fn()) -> Result<(), ProcessFailure
             ProcessCommand::Pass { number, pass: RecordPass::Follow, part, input } => {
                 let own = team.guarded(|| {
                     let run = state.part(number, part, team)?;
-                    let share = decoded::<ReplayJob>(&input);
+                    let share = decode_value::<ReplayJob>(&input);
                     Ok((run, share.ok_or_else(|| team.failure("what it needs for the third pass cannot be read"))?))
                 });
                 drop(input);

@@ -12,7 +12,7 @@ use lbprof_collector::states::StateGroup;
 use lbprof_collector::{Activity, CoreState};
 use lbprof_thresholds::metrics::MIN_KNOWN_SWITCHES;
 
-use super::functions::computing;
+use super::functions::computing_times;
 use crate::model::samples::CpuTime;
 use crate::model::{RankModel, RegionIdx};
 
@@ -123,7 +123,7 @@ impl KnownTime {
             by_state[CoreState::NotKnown as usize] += rest_s;
         }
         let mut user = CpuTime::default();
-        for (_, time) in computing(rank, region) {
+        for (_, time) in computing_times(rank, region) {
             user.add(time);
         }
         Some(KnownTime { computation_s, by_state, user })

@@ -4,21 +4,21 @@ use std::collections::BTreeSet;
 
 use lbprof_collector::definition::EndReason;
 use lbprof_collector::polling::PollGapRule;
-use lbprof_collector::words::{CountedNoun, GroupedNumber, seconds, seconds_like};
+use lbprof_collector::words::{CountedNoun, GroupedNumber, format_seconds, seconds_like};
 use lbprof_collector::{Activity, Problem, ProblemKind};
 use lbprof_thresholds::metrics::{MIN_TIME_WITHOUT_CALLS_S, MIN_UNEVEN_PAUSES};
 
-use crate::metrics::preemption::{PreemptionLoss, is_yielding, preemption, without_core};
+use crate::metrics::preemption::{PreemptionLoss, is_yielding, preemption_loss, without_core};
 use crate::model::recorder_time::{is_disturbed, recorder_cost};
 use crate::model::{Model, RankModel};
 use crate::read::open::n_recorded;
 
 /// Returns the findings about the ranks of `model`, starting with the rank that lost most: only the first are reported.
-pub fn findings(model: &Model) -> Vec<Problem> {
+pub fn find_data_problems(model: &Model) -> Vec<Problem> {
     let not_closed: BTreeSet<u32> =
         model.problems.iter().filter(|one| one.kind == ProblemKind::NotClosed).filter_map(|one| one.rank).collect();
     let mut by_loss: Vec<(Option<PreemptionLoss>, &RankModel)> =
-        model.ranks.iter().map(|rank| (preemption(rank), rank)).collect();
+        model.ranks.iter().map(|rank| (preemption_loss(rank), rank)).collect();
     by_loss.sort_by(|(a, _), (b, _)| {
         let [a_s, b_s] = [a, b].map(|lost| lost.map_or(0.0, |lost| lost.delayed_s));
         b_s.total_cmp(&a_s)
@@ -52,7 +52,7 @@ fn of_run(model: &Model) -> Vec<Problem> {
     let paused_s = model.ranks.iter().map(|rank| rank.paused_s);
     let (least_s, most_s) = (paused_s.clone().fold(f64::INFINITY, f64::min), paused_s.fold(0.0, f64::max));
     if most_s - least_s > MIN_UNEVEN_PAUSES * model.elapsed_s() {
-        let detail = format!("from {} to {}", seconds_like(least_s, most_s), seconds(most_s));
+        let detail = format!("from {} to {}", seconds_like(least_s, most_s), format_seconds(most_s));
         found.push(Problem { kind: ProblemKind::UnevenPause, rank: None, count: 1, detail });
     }
     found
@@ -86,7 +86,8 @@ fn of_rank(window_s: (f64, f64), rank: &RankModel, lost: Option<PreemptionLoss>,
     let mut found = Vec::new();
     if ended_early {
         let (seen_s, all_s) = (rank.end_s - window_s.0, (window_s.1 - window_s.0).max(0.0));
-        let detail = format!("rank {}: last seen at {} of {}", rank.rank, seconds_like(seen_s, all_s), seconds(all_s));
+        let detail =
+            format!("rank {}: last seen at {} of {}", rank.rank, seconds_like(seen_s, all_s), format_seconds(all_s));
         found.push(rank_problem(rank.rank, ProblemKind::NotClosed, 1, detail));
     }
     let all_s = rank.end_s - rank.begin_s;
@@ -97,8 +98,8 @@ fn of_rank(window_s: (f64, f64), rank: &RankModel, lost: Option<PreemptionLoss>,
             "rank {}: {} of {}, {} of that for writing the log",
             rank.rank,
             seconds_like(recorder.seconds, all_s),
-            seconds(all_s),
-            seconds(writing_s)
+            format_seconds(all_s),
+            format_seconds(writing_s)
         );
         found.push(rank_problem(rank.rank, ProblemKind::Disturbed, 1, detail));
     }
@@ -108,7 +109,7 @@ fn of_rank(window_s: (f64, f64), rank: &RankModel, lost: Option<PreemptionLoss>,
             rank.rank,
             if lost.certain { "at least" } else { "about" },
             seconds_like(lost.delayed_s, lost.computation_s),
-            seconds(lost.computation_s),
+            format_seconds(lost.computation_s),
             pushed_off(&lost),
         );
         let count = rank.usage.map_or(1, |usage| usage.thread_involuntary);
@@ -119,7 +120,7 @@ fn of_rank(window_s: (f64, f64), rank: &RankModel, lost: Option<PreemptionLoss>,
     }
     found.extend(other_threads(rank));
     if rank.paused_s > 0.0 {
-        let detail = format!("rank {}: {}", rank.rank, seconds(rank.paused_s));
+        let detail = format!("rank {}: {}", rank.rank, format_seconds(rank.paused_s));
         found.push(rank_problem(rank.rank, ProblemKind::Paused, 1, detail));
     }
     found
@@ -131,7 +132,7 @@ fn other_threads(rank: &RankModel) -> Option<Problem> {
     let instead = CountedNoun(u64::from(rank.leading_threads), "more thread");
     let mut details = Vec::new();
     if rank.other_threads > 0 {
-        details.push(format!("{beside}, {} in MPI", seconds(rank.other_threads_mpi_s)));
+        details.push(format!("{beside}, {} in MPI", format_seconds(rank.other_threads_mpi_s)));
     }
     if rank.leading_threads > 0 {
         details.push(format!("{instead}, whose calls count as the first one's, which sleeps meanwhile"));
@@ -163,7 +164,7 @@ mod tests {
         let rank = |rank| RankModel { rank, begin_s: 1.0, end_s: 3.0, ..RankModel::default() };
         let problems = (0..n).map(|rank| rank_problem(rank, ProblemKind::NotClosed, 1, String::new())).collect();
         let model = Model { ranks: (0..n).map(rank).collect(), problems, ..Model::default() };
-        let found = findings(&model);
+        let found = find_data_problems(&model);
         let ended: Vec<&Problem> = found.iter().filter(|one| one.kind == ProblemKind::NotClosed).collect();
         assert_eq!(ended.len(), n as usize);
         assert_eq!(ended[5].detail, "rank 5: last seen at 2.00 s of 2.00 s");

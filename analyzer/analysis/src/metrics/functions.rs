@@ -123,7 +123,7 @@ impl<'a> FunctionTimes<'a> {
         let mut functions: BTreeMap<u32, FunctionTime> = BTreeMap::new();
         for (position, rank) in self.model.ranks.iter().enumerate() {
             let mut of_rank: BTreeMap<u32, CpuTime> = BTreeMap::new();
-            for (node, time) in executing(rank, self.threads, region) {
+            for (node, time) in executing_times(rank, self.threads, region) {
                 of_rank.entry(self.code.responsible(node)).or_default().add(time);
             }
             for (function, time) in of_rank {
@@ -157,7 +157,7 @@ impl<'a> FunctionTimes<'a> {
         other: impl Fn(u32) -> Option<u32>,
     ) -> BTreeMap<u32, BTreeMap<u32, CpuTime>> {
         let mut sums: BTreeMap<u32, BTreeMap<u32, CpuTime>> = BTreeMap::new();
-        for (node, time) in self.model.ranks.iter().flat_map(|rank| executing(rank, self.threads, region)) {
+        for (node, time) in self.model.ranks.iter().flat_map(|rank| executing_times(rank, self.threads, region)) {
             if let Some(other) = other(node) {
                 sums.entry(self.code.responsible(node)).or_default().entry(other).or_default().add(time);
             }
@@ -180,7 +180,7 @@ impl<'a> FunctionTimes<'a> {
     fn by_uncalled_node(&self, region: Option<RegionIdx>, at: Option<usize>) -> Vec<CpuTimeComparison> {
         let mut nodes = vec![CpuTimeComparison::default(); self.code.nodes.len()];
         for (position, rank) in self.model.ranks.iter().enumerate() {
-            for (node, time) in executing(rank, self.threads, region) {
+            for (node, time) in executing_times(rank, self.threads, region) {
                 let Some(&to) = self.code.uncalled.get(node as usize) else { continue };
                 let own = if Some(position) == at { *time } else { CpuTime::default() };
                 nodes[to as usize].add(&CpuTimeComparison { all: *time, own });
@@ -230,7 +230,7 @@ impl<'a> FunctionTimes<'a> {
         let mut not_running = Vec::new();
         for (at, rank) in self.model.ranks.iter().enumerate().filter(|(_, rank)| is_sampled(rank)) {
             let mut sum = CpuTime::default();
-            for (_, time) in computing(rank, region) {
+            for (_, time) in computing_times(rank, region) {
                 sum.add(time);
             }
             let wall = region.map_or_else(|| rank.inclusive(0), |region| rank.exclusive(region));
@@ -261,12 +261,12 @@ pub fn is_sampled(rank: &RankModel) -> bool {
 }
 
 /// CPU time of a rank's first thread in computation by node, in a region or in all.
-pub fn computing(rank: &RankModel, region: Option<RegionIdx>) -> impl Iterator<Item = (u32, &CpuTime)> {
-    executing(rank, SampledThreads::First, region)
+pub fn computing_times(rank: &RankModel, region: Option<RegionIdx>) -> impl Iterator<Item = (u32, &CpuTime)> {
+    executing_times(rank, SampledThreads::First, region)
 }
 
 /// CPU time of a rank's threads by node, in a region or in all: of the first one in computation, of others whatever the first one did.
-pub fn executing(
+pub fn executing_times(
     rank: &RankModel,
     threads: SampledThreads,
     region: Option<RegionIdx>,

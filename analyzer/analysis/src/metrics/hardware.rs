@@ -23,7 +23,7 @@ pub struct ExcessSplit {
 }
 
 /// Instructions a cycle; `None` without cycles.
-pub fn ipc(counted: &HardwareCounters) -> Option<f64> {
+pub fn instructions_per_cycle(counted: &HardwareCounters) -> Option<f64> {
     (counted.cycles > 0).then(|| counted.instructions as f64 / counted.cycles as f64)
 }
 
@@ -60,12 +60,15 @@ mod tests {
         assert!((split.more_instructions_s - 10.0 * 0.175).abs() < 1e-12);
         assert!((split.slower_instructions_s - (6.0 - 30.0 * 0.175)).abs() < 1e-12);
         assert!((split.more_instructions_s + split.slower_instructions_s - (6.0 - 3.5)).abs() < 1e-12);
-        assert_eq!((ipc(&own), frequency_hz(&own)), (Some(0.5), Some(10.0)));
+        assert_eq!((instructions_per_cycle(&own), frequency_hz(&own)), (Some(0.5), Some(10.0)));
     }
 
     #[test]
     fn where_nothing_is_counted_there_is_nothing() {
         let none = counted(0, 0, 0.0);
-        assert_eq!((split_excess(&none, 2, &none), ipc(&none), frequency_hz(&none)), (None, None, None));
+        assert_eq!(
+            (split_excess(&none, 2, &none), instructions_per_cycle(&none), frequency_hz(&none)),
+            (None, None, None)
+        );
     }
 }

@@ -49,7 +49,7 @@ pub struct IdealTimes {
 /// Amdahl = (P−1)·serial, global = P·max T_p − Σ T_p − Amdahl, temporal = P·Σ_k max_p t_pk − Σ T_p − Amdahl − global, chains = what is
 /// left of P·T_ideal by replay − Σ T_p; each at least 0. An estimate above the replay counts as far as it holds up the run.
 /// Source: docs/metrics.md §3; with P ranks and a serial fraction s, Amdahl / T_seq is (P−1)·s (2003, eq. 8).
-pub fn split(computation: &[f64], ideal: IdealTimes, serial_s: Option<f64>) -> ImbalanceSplit {
+pub fn split_imbalance(computation: &[f64], ideal: IdealTimes, serial_s: Option<f64>) -> ImbalanceSplit {
     let n = computation.len() as f64;
     let sum: f64 = computation.iter().sum();
     let max = computation.iter().copied().fold(0.0, f64::max);
@@ -89,42 +89,42 @@ mod tests {
 
     #[test]
     fn the_example_at_the_head_of_this_file() {
-        assert_eq!(split(&[6.0, 4.0, 4.0], by_iteration(8.0), Some(2.0)), by_sums(Some(4.0), 0.0, Some(6.0)));
+        assert_eq!(split_imbalance(&[6.0, 4.0, 4.0], by_iteration(8.0), Some(2.0)), by_sums(Some(4.0), 0.0, Some(6.0)));
     }
 
     #[test]
     fn a_rank_that_always_has_more_is_global() {
-        assert_eq!(split(&[4.0, 1.0], by_iteration(4.0), Some(0.0)), by_sums(Some(0.0), 3.0, Some(0.0)));
+        assert_eq!(split_imbalance(&[4.0, 1.0], by_iteration(4.0), Some(0.0)), by_sums(Some(0.0), 3.0, Some(0.0)));
     }
 
     #[test]
     fn what_is_not_known_is_reported_and_not_guessed() {
-        assert_eq!(split(&[4.0, 1.0], IdealTimes::default(), None), by_sums(None, 3.0, None));
+        assert_eq!(split_imbalance(&[4.0, 1.0], IdealTimes::default(), None), by_sums(None, 3.0, None));
     }
 
     #[test]
     fn one_rank_waits_for_nobody() {
-        assert_eq!(split(&[4.0], by_iteration(4.0), Some(4.0)), by_sums(Some(0.0), 0.0, Some(0.0)));
+        assert_eq!(split_imbalance(&[4.0], by_iteration(4.0), Some(4.0)), by_sums(Some(0.0), 0.0, Some(0.0)));
     }
 
     #[test]
     fn what_the_replay_takes_longer_than_the_iterations_is_chains() {
         // 2 ranks compute 1 s each in 2 iterations, rank 1 after rank 0: 4 s in all, so that each waits for 2 s.
         let ideal = IdealTimes { by_iteration_s: Some(2.0), replay_s: Some(4.0), is_sure: true };
-        let parts = split(&[2.0, 2.0], ideal, Some(0.0));
+        let parts = split_imbalance(&[2.0, 2.0], ideal, Some(0.0));
         assert_eq!((parts.temporal_s, parts.chains_s), (Some(0.0), Some(4.0)));
         // They meet less often than once an iteration: an estimate of 3 s, and a replay of 2.
         let ideal = IdealTimes { by_iteration_s: Some(3.0), replay_s: Some(2.0), is_sure: true };
-        assert_eq!(split(&[2.0, 2.0], ideal, Some(0.0)).temporal_s, Some(0.0));
+        assert_eq!(split_imbalance(&[2.0, 2.0], ideal, Some(0.0)).temporal_s, Some(0.0));
     }
 
     #[test]
     fn what_depends_on_an_unsure_loop_is_not_split() {
         let ideal = IdealTimes { by_iteration_s: Some(3.0), replay_s: Some(4.0), is_sure: false };
-        let parts = split(&[2.0, 2.0], ideal, Some(0.0));
+        let parts = split_imbalance(&[2.0, 2.0], ideal, Some(0.0));
         assert_eq!((parts.temporal_s, parts.chains_s, parts.unsplit_s), (None, None, Some(4.0)));
         let estimate = IdealTimes { replay_s: None, ..ideal };
-        assert_eq!(split(&[2.0, 2.0], estimate, Some(0.0)).unsplit_s, Some(2.0));
+        assert_eq!(split_imbalance(&[2.0, 2.0], estimate, Some(0.0)).unsplit_s, Some(2.0));
     }
 
     proptest! {
@@ -134,7 +134,7 @@ mod tests {
         fn a_serial_fraction_gives_amdahls_law(n in 1..1000usize, serial in 0.0..1.0f64) {
             let shared = (1.0 - serial) / n as f64;
             let computation: Vec<f64> = (0..n).map(|rank| shared + if rank == 0 { serial } else { 0.0 }).collect();
-            let parts = split(&computation, by_iteration(serial + shared), Some(serial));
+            let parts = split_imbalance(&computation, by_iteration(serial + shared), Some(serial));
             let p = n as f64;
             let amdahl = parts.amdahl_s.unwrap();
             prop_assert!((amdahl - (p - 1.0) * serial).abs() <= 1e-9);
@@ -156,11 +156,11 @@ mod tests {
             let waited = n * (max + longer) - computation.iter().sum::<f64>();
             let alone = share * waited / (n - 1.0).max(1.0);
             let (by_iteration_s, replay_s) = (Some(max + estimate * longer), Some(max + longer));
-            let parts = split(&computation, IdealTimes { by_iteration_s, replay_s, is_sure: true }, Some(alone));
+            let parts = split_imbalance(&computation, IdealTimes { by_iteration_s, replay_s, is_sure: true }, Some(alone));
             let sum = parts.amdahl_s.unwrap() + parts.global_s + parts.temporal_s.unwrap() + parts.chains_s.unwrap();
             prop_assert!(parts.global_s >= 0.0 && parts.temporal_s.unwrap() >= 0.0 && parts.chains_s.unwrap() >= 0.0);
             prop_assert!((sum - waited).abs() <= 1e-9 || n == 1.0);
-            let unsure = split(&computation, IdealTimes { by_iteration_s, replay_s, is_sure: false }, Some(alone));
+            let unsure = split_imbalance(&computation, IdealTimes { by_iteration_s, replay_s, is_sure: false }, Some(alone));
             let sum = unsure.amdahl_s.unwrap() + unsure.global_s + unsure.unsplit_s.unwrap();
             prop_assert!((sum - waited).abs() <= 1e-9 || n == 1.0);
         }

@@ -59,35 +59,35 @@ impl EfficiencyTimes {
 
     /// LB = avg / max, in 0..=1; eq. 3.
     pub fn load_balance(&self) -> Option<f64> {
-        ratio(self.avg_computation_s, self.max_computation_s)
+        quotient_of(self.avg_computation_s, self.max_computation_s)
     }
 
     /// µLB = max / T_ideal, eq. 4; at most 1 where T_ideal is not below max, as no exact one is. POP: serialization
     /// efficiency.
     pub fn micro_load_balance(&self) -> Option<f64> {
-        ratio(self.max_computation_s, self.t_ideal_s?)
+        quotient_of(self.max_computation_s, self.t_ideal_s?)
     }
 
     /// Transfer = T_ideal / T, eq. 5; above 1 where the estimate of T_ideal assumes more synchronisation than there is, as
     /// in a region that only computes, whose T is not what its iterations take.
     pub fn transfer(&self) -> Option<f64> {
         self.micro_load_balance()?;
-        ratio(self.t_ideal_s?, self.elapsed_s)
+        quotient_of(self.t_ideal_s?, self.elapsed_s)
     }
 
     /// Communication efficiency = max / T, in 0..=1; eq. 2. It is µLB · transfer.
     pub fn communication(&self) -> Option<f64> {
-        ratio(self.max_computation_s, self.elapsed_s)
+        quotient_of(self.max_computation_s, self.elapsed_s)
     }
 
     /// Parallel efficiency η = avg / T, in 0..=1; eq. 6. It is LB · communication, and LB · µLB · transfer.
     pub fn parallel(&self) -> Option<f64> {
-        ratio(self.avg_computation_s, self.elapsed_s)
+        quotient_of(self.avg_computation_s, self.elapsed_s)
     }
 }
 
 /// A quotient, where there is one.
-pub fn ratio(part: f64, whole: f64) -> Option<f64> {
+pub fn quotient_of(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole)
 }
 
@@ -117,7 +117,7 @@ impl HostBalance {
         let most_loaded = hosts.values().map(|(sum, n)| sum / n).fold(0.0, f64::max);
         let EfficiencyTimes { avg_computation_s: mean, max_computation_s: longest, .. } =
             EfficiencyTimes::from_computation(computation, 0.0, None);
-        HostBalance { within: ratio(most_loaded, longest), between: ratio(mean, most_loaded) }
+        HostBalance { within: quotient_of(most_loaded, longest), between: quotient_of(mean, most_loaded) }
     }
 }
 
@@ -168,7 +168,7 @@ pub fn phase_profile_ideal(model: &Model, region: RegionIdx) -> Option<PhaseProf
 pub fn phase_profile_ideal_of(model: &Model, ranks: &[usize], region: RegionIdx) -> Option<PhaseProfileIdeal> {
     let is_all = ranks.len() == model.ranks.len();
     let mut inside = outermost_iterated(model, region);
-    let chosen = chosen(model, ranks);
+    let chosen = chosen_ranks(model, ranks);
     inside.retain(|idx| chosen.clone().any(|rank| has_iterations(rank, *idx)));
     if !inside.iter().all(|&idx| model.regions[idx as usize].iterated) {
         return phase_profile_ideal(model, region).filter(|_| is_all);
@@ -254,7 +254,7 @@ impl IterationEdges {
     }
 }
 
-fn chosen<'a>(model: &'a Model, ranks: &'a [usize]) -> impl Iterator<Item = &'a RankModel> + Clone {
+fn chosen_ranks<'a>(model: &'a Model, ranks: &'a [usize]) -> impl Iterator<Item = &'a RankModel> + Clone {
     ranks.iter().filter_map(|&at| model.ranks.get(at))
 }
 
@@ -297,7 +297,7 @@ fn outermost_iterated(model: &Model, region: RegionIdx) -> Vec<RegionIdx> {
 }
 
 /// The times of `region`, all ranks together.
-pub fn times(model: &Model, region: RegionIdx) -> EfficiencyTimes {
+pub fn region_efficiency_times(model: &Model, region: RegionIdx) -> EfficiencyTimes {
     let ideal_s = phase_profile_ideal(model, region).map(|ideal| ideal.seconds);
     let computation = model.inclusive_s(region, Activity::Computation);
     EfficiencyTimes::from_computation(&computation, model.region_elapsed_s(region), ideal_s)
@@ -308,7 +308,7 @@ pub fn times(model: &Model, region: RegionIdx) -> EfficiencyTimes {
 /// The elapsed time of the whole program is then from the first begin of a window of these ranks to the last end of one, less the
 /// time of which none of them has records.
 pub fn times_of(model: &Model, ranks: &[usize], region: RegionIdx) -> EfficiencyTimes {
-    let chosen = chosen(model, ranks);
+    let chosen = chosen_ranks(model, ranks);
     let computation: Vec<f64> =
         chosen.clone().map(|rank| rank.inclusive(region)[Activity::Computation as usize]).collect();
     let elapsed_s = match region {

@@ -1,7 +1,7 @@
 //! The middle of values: what a few that went astray do not move.
 
 /// The middle value, the mean of the two of an even number; `None` of none.
-pub fn median(values: &[f64]) -> Option<f64> {
+pub fn median_of(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     let middle = sorted.len() / 2;
     if sorted.is_empty() {
@@ -20,8 +20,8 @@ mod tests {
 
     #[test]
     fn medians_are_in_the_middle() {
-        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
-        assert_eq!(median(&[4.0, 1.0]), Some(2.5));
-        assert_eq!(median(&[]), None);
+        assert_eq!(median_of(&[3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median_of(&[4.0, 1.0]), Some(2.5));
+        assert_eq!(median_of(&[]), None);
     }
 }

@@ -143,13 +143,13 @@ impl OverheadBreakdown {
 /// The overheads of the run of `model`, whose time on one rank is assumed to be its work: a run by itself does not say.
 ///
 /// T is [`Model::recorded_s`], as it is for all efficiencies; so if no region is marked as control, E is the parallel efficiency.
-pub fn overheads(model: &Model) -> OverheadBreakdown {
-    OverheadBreakdown::new(phases(model), model.recorded_s(), None)
+pub fn overhead_breakdown(model: &Model) -> OverheadBreakdown {
+    OverheadBreakdown::new(phase_times(model), model.recorded_s(), None)
 }
 
 /// The time of each phase that occurs, by rank.
-pub fn phases(model: &Model) -> Vec<PhaseTime> {
-    let kinds = kinds(model);
+pub fn phase_times(model: &Model) -> Vec<PhaseTime> {
+    let kinds = region_kinds(model);
     let window = model.window_s();
     // Time of which no rank has records is not in T.
     let least = model.ranks.iter().map(RankModel::not_recorded_s).reduce(f64::min).unwrap_or(0.0);
@@ -181,7 +181,7 @@ fn phase_of(activity: Activity, kind: RegionKind) -> TimeCategory {
 }
 
 /// Returns the kind of computation in each region: what it is marked, or as "useful" is the default, what the region around it is.
-fn kinds(model: &Model) -> Vec<RegionKind> {
+fn region_kinds(model: &Model) -> Vec<RegionKind> {
     let kinds = (0..model.regions.len() as RegionIdx).map(|idx| {
         let mut around = model.chain(idx).into_iter().map(|idx| model.regions[idx as usize].kind);
         around.find(|kind| *kind != RegionKind::Useful).unwrap_or(RegionKind::Useful)

@@ -46,11 +46,11 @@ pub struct PreemptionLoss {
 /// A rank was preempted where it was pushed off its core at least [`MIN_SWITCHES_PER_S`] and at least [`MIN_PREEMPTED_COMPUTATION`] of its
 /// computation, and [`MIN_PREEMPTED_TIME`] of its time, was delayed: by the certain bound, or by the proportional share where no more than [`MAX_SWITCHES_PER_S`] show
 /// of yields.
-pub fn preemption(rank: &RankModel) -> Option<PreemptionLoss> {
+pub fn preemption_loss(rank: &RankModel) -> Option<PreemptionLoss> {
     let computation_s = rank.inclusive(0)[Activity::Computation as usize];
     let usage = rank.usage.as_ref()?;
     let Some(times) = RankCoreTimes::new(rank).and_then(RankCoreTimes::with_switches) else {
-        return judge(usage, computation_s);
+        return judge_preemption(usage, computation_s);
     };
     let (delayed_s, switches_per_s) = (times.in_all().get(CoreState::NoCore), usage.switches_per_s());
     let found = PreemptionLoss { computation_s, delayed_s, certain: true, switches_per_s };
@@ -77,7 +77,7 @@ impl PreemptionLoss {
     }
 }
 
-fn judge(usage: &ResourceUsage, computation_s: f64) -> Option<PreemptionLoss> {
+fn judge_preemption(usage: &ResourceUsage, computation_s: f64) -> Option<PreemptionLoss> {
     if usage.elapsed_s < MIN_JUDGED_INTERVAL_S || computation_s <= 0.0 {
         return None;
     }
@@ -115,43 +115,43 @@ mod tests {
     #[test]
     fn a_rank_pushed_off_its_core_while_computing_is_preempted() {
         // Two ranks on one core: delayed half of the time, and so for half of the 6 s of computation.
-        let found = judge(&usage(5.0, 900), 6.0).unwrap();
+        let found = judge_preemption(&usage(5.0, 900), 6.0).unwrap();
         assert_eq!((found.delayed_s, found.certain, found.switches_per_s), (3.0, false, 90.0));
     }
 
     #[test]
     fn delay_that_does_not_fit_into_mpi_was_in_computation() {
         // MPI yields; at most 1 s of the 5 s of delay was in it.
-        let found = judge(&usage(5.0, 1_000_000), 9.0).unwrap();
+        let found = judge_preemption(&usage(5.0, 1_000_000), 9.0).unwrap();
         assert_eq!((found.delayed_s, found.certain), (4.0, true));
     }
 
     #[test]
     fn a_rank_that_hardly_computes_is_not_preempted() {
         // An idle master: delayed half of the time, and so for 20 ms of computation.
-        assert_eq!(judge(&usage(5.0, 900), 0.04), None);
-        assert!(judge(&usage(5.0, 900), 0.4).is_some());
+        assert_eq!(judge_preemption(&usage(5.0, 900), 0.04), None);
+        assert!(judge_preemption(&usage(5.0, 900), 0.4).is_some());
     }
 
     #[test]
     fn an_mpi_that_yields_while_it_waits_says_nothing_of_the_computation() {
-        assert_eq!(judge(&usage(5.0, 1_000_000), 4.0), None);
+        assert_eq!(judge_preemption(&usage(5.0, 1_000_000), 4.0), None);
     }
 
     #[test]
     fn a_rank_that_sleeps_is_not_preempted() {
         // Sleeping is no delay, however many switches its short waits in MPI add.
-        assert_eq!(judge(&usage(0.01, 6_000), 9.9), None);
+        assert_eq!(judge_preemption(&usage(0.01, 6_000), 9.9), None);
         // 8 s of its computation are sleep, 1 s of the rest had no core: 1 s of 2 s awake, but only 1 s of it computes.
         let sleeper = ResourceUsage { thread_cpu_s: 1.0, ..usage(1.0, 900) };
-        assert_eq!(judge(&sleeper, 9.0).map(|found| found.delayed_s), Some(0.5));
-        assert_eq!(judge(&sleeper, 8.0), None);
+        assert_eq!(judge_preemption(&sleeper, 9.0).map(|found| found.delayed_s), Some(0.5));
+        assert_eq!(judge_preemption(&sleeper, 8.0), None);
     }
 
     #[test]
     fn a_rank_with_a_core_of_its_own_is_not() {
-        assert_eq!(judge(&usage(0.02, 20), 6.0), None);
-        assert_eq!(judge(&usage(2.0, 50), 6.0), None, "a few long delays: the system's own work");
+        assert_eq!(judge_preemption(&usage(0.02, 20), 6.0), None);
+        assert_eq!(judge_preemption(&usage(2.0, 50), 6.0), None, "a few long delays: the system's own work");
     }
 
     #[test]
@@ -166,6 +166,6 @@ mod tests {
 
     #[test]
     fn too_short_a_run_is_not_judged() {
-        assert_eq!(judge(&ResourceUsage { elapsed_s: 0.05, ..usage(0.05, 900) }, 0.05), None);
+        assert_eq!(judge_preemption(&ResourceUsage { elapsed_s: 0.05, ..usage(0.05, 900) }, 0.05), None);
     }
 }

@@ -62,7 +62,12 @@ impl SerializationTimes {
 ///   sum is another one.
 ///
 /// Source: the denominator of docs/metrics.md §1, eq. 4, by both ways in which the section computes T_ideal.
-pub fn serialization(max_s: f64, ideal_s: f64, is_replay: bool, by_iteration_s: Option<f64>) -> SerializationTimes {
+pub fn serialization_times(
+    max_s: f64,
+    ideal_s: f64,
+    is_replay: bool,
+    by_iteration_s: Option<f64>,
+) -> SerializationTimes {
     let total_s = (ideal_s - max_s).max(0.0);
     let slow_in_turn_s = by_iteration_s.map(|by_iteration_s| (by_iteration_s - max_s).clamp(0.0, total_s));
     let chains_s = slow_in_turn_s.filter(|_| is_replay).map(|slow_in_turn_s| total_s - slow_in_turn_s);
@@ -79,7 +84,7 @@ mod tests {
     fn assert_parts(iterations: [[f64; 3]; 2], replay_s: f64, slow_in_turn_s: f64, chains_s: f64) {
         let max_s = (0..3).map(|rank| iterations.iter().map(|ranks| ranks[rank]).sum::<f64>()).fold(0.0, f64::max);
         let by_iteration_s = iterations.iter().map(|ranks| ranks.iter().copied().fold(0.0, f64::max)).sum();
-        let found = serialization(max_s, replay_s, true, Some(by_iteration_s));
+        let found = serialization_times(max_s, replay_s, true, Some(by_iteration_s));
         assert_eq!((found.slow_in_turn_s, found.chains_s), (Some(slow_in_turn_s), Some(chains_s)));
         assert_eq!(found.total_s, slow_in_turn_s + chains_s);
         assert_eq!(found.undivided_s(), 0.0);
@@ -112,10 +117,10 @@ mod tests {
 
     #[test]
     fn without_iterations_or_a_replay_the_parts_are_not_known() {
-        let replayed = serialization(4.0, 6.0, true, None);
+        let replayed = serialization_times(4.0, 6.0, true, None);
         assert_eq!(replayed, SerializationTimes { total_s: 2.0, ..SerializationTimes::default() });
         assert_eq!(replayed.undivided_s(), 2.0);
-        let estimated = serialization(4.0, 6.0, false, Some(6.0));
+        let estimated = serialization_times(4.0, 6.0, false, Some(6.0));
         let slow_in_turn_s = Some(2.0);
         assert_eq!(estimated, SerializationTimes { total_s: 2.0, slow_in_turn_s, ..SerializationTimes::default() });
         assert_eq!(estimated.undivided_s(), 0.0);
@@ -124,7 +129,7 @@ mod tests {
     #[test]
     fn what_even_work_in_every_region_saves_is_no_chain() {
         // The drawing: 12 s by replay, even work in both parts takes 8 s, and all ranks have the same totals.
-        let found = serialization(8.0, 12.0, true, Some(8.0));
+        let found = serialization_times(8.0, 12.0, true, Some(8.0));
         let with_parts = |saved_s: f64, imbalance_s: f64| {
             let times = found.with_parts(saved_s, imbalance_s, 0.1);
             (times.slow_in_parts_s, times.chains_s)
@@ -133,13 +138,13 @@ mod tests {
         assert_eq!(with_parts(4.0, 1.0), (Some(3.0), Some(1.0)), "a rank with more work in total is load imbalance");
         assert_eq!(with_parts(9.0, 1.0), (Some(4.0), Some(0.0)), "no more than there is");
         assert_eq!(with_parts(1.05, 1.0), (Some(0.0), Some(4.0)), "no more than the replay may be wrong by");
-        assert_eq!(serialization(8.0, 12.0, true, None).with_parts(4.0, 0.0, 0.1).slow_in_parts_s, None);
+        assert_eq!(serialization_times(8.0, 12.0, true, None).with_parts(4.0, 0.0, 0.1).slow_in_parts_s, None);
     }
 
     proptest! {
         #[test]
         fn the_parts_add_up(max_s in 0.0..1e3f64, replay_s in 0.0..1e3f64, by_iteration_s in 0.0..1e3f64) {
-            let found = serialization(max_s, replay_s, true, Some(by_iteration_s));
+            let found = serialization_times(max_s, replay_s, true, Some(by_iteration_s));
             let (slow_in_turn_s, chains_s) = (found.slow_in_turn_s.unwrap(), found.chains_s.unwrap());
             prop_assert!(slow_in_turn_s >= 0.0 && chains_s >= 0.0);
             prop_assert!((slow_in_turn_s + chains_s - found.total_s).abs() <= 1e-12 * replay_s);

@@ -39,7 +39,7 @@ impl SleepTime {
 }
 
 /// Returns the minimum time that `rank` was asleep outside of MPI, by its CPU time; `None` where it is not known.
-pub fn asleep(rank: &RankModel) -> Option<SleepTime> {
+pub fn sleep_time(rank: &RankModel) -> Option<SleepTime> {
     let elapsed_s = rank.usage.as_ref()?.elapsed_s;
     let times = RankCoreTimes::new(rank).and_then(RankCoreTimes::with_switches);
     if let Some(times) = times.filter(|_| MIN_JUDGED_INTERVAL_S <= elapsed_s) {
@@ -48,10 +48,10 @@ pub fn asleep(rank: &RankModel) -> Option<SleepTime> {
         let (asleep_s, stopped_s) = (time.in_group(StateGroup::Asleep), time.get(CoreState::Stopped));
         return Some(SleepTime { computation_s, asleep_s, stopped_s });
     }
-    judge(rank.usage.as_ref()?, rank.inclusive(0)[Activity::Computation as usize])
+    judge_sleep(rank.usage.as_ref()?, rank.inclusive(0)[Activity::Computation as usize])
 }
 
-fn judge(usage: &ResourceUsage, computation_s: f64) -> Option<SleepTime> {
+fn judge_sleep(usage: &ResourceUsage, computation_s: f64) -> Option<SleepTime> {
     // A kernel that does not count run delay leaves waiting for a core in it.
     let delay_is_known =
         usage.thread_delayed_s > 0.0 || (usage.thread_involuntary as f64) < MIN_SWITCHES_PER_S * usage.elapsed_s;
@@ -78,7 +78,7 @@ mod tests {
     }
 
     fn asleep_s(usage: &ResourceUsage, computation_s: f64) -> Option<f64> {
-        judge(usage, computation_s).map(|found| found.asleep_s)
+        judge_sleep(usage, computation_s).map(|found| found.asleep_s)
     }
 
     #[test]
@@ -109,6 +109,6 @@ mod tests {
     #[test]
     fn too_short_a_run_is_not_judged() {
         assert_eq!(asleep_s(&ResourceUsage { elapsed_s: 0.05, ..usage(0.0, 0.0) }, 0.05), None);
-        assert_eq!(asleep(&RankModel::default()), None);
+        assert_eq!(sleep_time(&RankModel::default()), None);
     }
 }

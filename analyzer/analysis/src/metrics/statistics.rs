@@ -44,7 +44,7 @@ impl<'a> StatisticsObserver<'a> {
             let call = WaitCall { site: state.site, operation: state.operation };
             self.found.transfers.count(call, state.transfer(), rank, facts.sent.saturating_add(facts.received));
         }
-        if facts.sent > 0 || sends(state.operation) {
+        if facts.sent > 0 || is_send(state.operation) {
             self.found.sizes.entry(state.operation).or_default().count(facts.sent);
         }
         *self.found.communicators.entry(facts.comm).or_default() += CommunicatorCalls {
@@ -63,7 +63,7 @@ fn is_transfer(activity: Option<Activity>) -> bool {
     matches!(activity, Some(PointToPoint | Collective | Synchronization | OneSided))
 }
 
-fn sends(operation: u16) -> bool {
+fn is_send(operation: u16) -> bool {
     use OperationSemantics::{Exchange, Send, StartExchange, StartSend};
     matches!(Operation::semantics(operation), Send(_) | StartSend(_) | Exchange | StartExchange)
 }
@@ -111,7 +111,7 @@ impl ReplayObserver for StatisticsObserver<'_> {
 
     fn on_message(&mut self, message: &MatchedMessage) {
         self.found.message_sizes.count(message.bytes);
-        sent(&mut self.found, (message.from, message.to), message.bytes);
+        record_volume(&mut self.found, (message.from, message.to), message.bytes);
     }
 }
 
@@ -125,7 +125,7 @@ impl SegmentObserver for StatisticsObserver<'_> {
     }
 
     fn merge(&mut self, later: RunStatistics) {
-        add(&mut self.found, later);
+        merge_statistics(&mut self.found, later);
     }
 
     fn into_observations(self) -> RunStatistics {
@@ -133,7 +133,7 @@ impl SegmentObserver for StatisticsObserver<'_> {
     }
 }
 
-fn sent(found: &mut RunStatistics, pair: (u32, u32), bytes: u64) {
+fn record_volume(found: &mut RunStatistics, pair: (u32, u32), bytes: u64) {
     let n = found.messages.len();
     match found.messages.entry(pair) {
         Entry::Vacant(_) if n >= MOST_PAIRS => found.unlisted.add(1, bytes),
@@ -141,7 +141,7 @@ fn sent(found: &mut RunStatistics, pair: (u32, u32), bytes: u64) {
     }
 }
 
-fn add(all: &mut RunStatistics, more: RunStatistics) {
+fn merge_statistics(all: &mut RunStatistics, more: RunStatistics) {
     let RunStatistics { messages, unlisted, message_sizes, sizes, calls, transfers, communicators, time_windows } =
         more;
     for (pair, volume) in messages {

@@ -20,7 +20,7 @@
 use lbprof_collector::Activity;
 use lbprof_thresholds::metrics::MIN_TEAM_TIME;
 
-use super::load_balance::ratio;
+use super::load_balance::quotient_of;
 use crate::model::Model;
 use crate::model::threads::{ParallelRegion, TeamSeconds};
 
@@ -47,7 +47,7 @@ impl RankCores {
             of_first.map(|region| region.elapsed_s - region.members.first().map_or(0.0, |member| member.mpi_s));
         let inside_s: f64 = inside.sum();
         let outside_s = (computation_s - inside_s).max(0.0);
-        let cores = cores(regions, outside_s, window_s);
+        let cores = count_cores(regions, outside_s, window_s);
         let n = f64::from(cores);
         let mut rank = RankCores { cores, outside_s, ..RankCores::default() };
         let mut of_others_s = 0.0;
@@ -90,7 +90,7 @@ impl RankCores {
 }
 
 /// The number of cores that a rank uses, whose first thread computes `outside_s` outside of regions.
-fn cores(regions: &[ParallelRegion], outside_s: f64, window_s: f64) -> u32 {
+fn count_cores(regions: &[ParallelRegion], outside_s: f64, window_s: f64) -> u32 {
     let most = cores_of_teams(regions, window_s);
     if regions.iter().all(|region| region.is_of_first) || window_s <= 0.0 {
         return most;
@@ -168,48 +168,48 @@ impl ThreadEfficiency {
 
     /// U / N·T.
     pub fn parallel(&self) -> Option<f64> {
-        ratio(self.sum.useful_s(), self.core_time_s())
+        quotient_of(self.sum.useful_s(), self.core_time_s())
     }
 
     /// A / N·T: what MPI, and waiting for it, leaves.
     pub fn mpi(&self) -> Option<f64> {
-        ratio(self.sum.outside_mpi_s(), self.core_time_s())
+        quotient_of(self.sum.outside_mpi_s(), self.core_time_s())
     }
 
     /// Σ n o / (N max o).
     pub fn load_balance(&self) -> Option<f64> {
-        ratio(self.sum.outside_mpi_s(), self.cores as f64 * self.longest_s)
+        quotient_of(self.sum.outside_mpi_s(), self.cores as f64 * self.longest_s)
     }
 
     /// max o / T.
     pub fn communication(&self) -> Option<f64> {
-        ratio(self.longest_s, self.elapsed_s)
+        quotient_of(self.longest_s, self.elapsed_s)
     }
 
     /// U / A: what idle threads leave.
     pub fn threads(&self) -> Option<f64> {
-        ratio(self.sum.useful_s(), self.sum.outside_mpi_s())
+        quotient_of(self.sum.useful_s(), self.sum.outside_mpi_s())
     }
 
     /// (A − S) / A.
     pub fn serial(&self) -> Option<f64> {
-        ratio(self.without_serial_s(), self.sum.outside_mpi_s())
+        quotient_of(self.without_serial_s(), self.sum.outside_mpi_s())
     }
 
     /// (A − S − L) / (A − S).
     pub fn thread_balance(&self) -> Option<f64> {
-        ratio(self.without_serial_s() - self.sum.inside.imbalance_s, self.without_serial_s())
+        quotient_of(self.without_serial_s() - self.sum.inside.imbalance_s, self.without_serial_s())
     }
 
     /// (A − S − L − X) / (A − S − L).
     pub fn waits(&self) -> Option<f64> {
         let balanced_s = self.without_serial_s() - self.sum.inside.imbalance_s;
-        ratio(balanced_s - self.sum.waiting_s(), balanced_s)
+        quotient_of(balanced_s - self.sum.waiting_s(), balanced_s)
     }
 
     /// U / (A − S − L − X).
     pub fn fork_join(&self) -> Option<f64> {
-        ratio(self.sum.useful_s(), self.sum.useful_s() + self.sum.inside.fork_join_s)
+        quotient_of(self.sum.useful_s(), self.sum.useful_s() + self.sum.inside.fork_join_s)
     }
 
     /// Core time in MPI or idle because of it, or of which nothing is known: N·T − A.

@@ -12,7 +12,7 @@
 use serde::Serialize;
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal};
 
-use super::median::median;
+use super::median::median_of;
 use lbprof_thresholds::metrics::{
     MAX_BLOCKS_OF_TREND, MAX_CHANCE_OF_TREND, MAX_PERIOD, MIN_HITS_OF_RECURRENCE, MIN_ITERATIONS_OF_TREND,
     MIN_RECURRENCES,
@@ -89,23 +89,23 @@ pub struct SeriesTrend {
 }
 
 /// The shape of `values`, one for each iteration, in their order.
-pub fn shape(values: &[f64]) -> SeriesShape {
+pub fn series_shape(values: &[f64]) -> SeriesShape {
     if values.len() < MIN_ITERATIONS_OF_TREND || values.iter().any(|value| !value.is_finite()) {
         return SeriesShape::default();
     }
-    let periods = periods(values);
+    let periods = recurring_periods(values);
     let mut rest = values.to_vec();
     for period in periods.iter() {
-        flatten(&mut rest, period);
+        flatten_period(&mut rest, period);
     }
     let warm_up = warm_up(&rest);
-    let trend = trend(&rest[warm_up.map_or(0, |warm_up| warm_up.iterations)..]);
+    let trend = series_trend(&rest[warm_up.map_or(0, |warm_up| warm_up.iterations)..]);
     SeriesShape { warm_up, periods, trend }
 }
 
 /// Growth or decline of `values` by the test of Mann and Kendall on the medians of [`MAX_BLOCKS_OF_TREND`] blocks, two-sided; `None` where it is
 /// not significant.
-pub fn trend(values: &[f64]) -> Option<SeriesTrend> {
+pub fn series_trend(values: &[f64]) -> Option<SeriesTrend> {
     let n = values.len();
     if n < MIN_ITERATIONS_OF_TREND {
         return None;
@@ -121,7 +121,7 @@ pub fn trend(values: &[f64]) -> Option<SeriesTrend> {
     for late in 0..blocks {
         for early in 0..late {
             slopes.push((level[late] - level[early]) / (middle[late] - middle[early]));
-            score += order(level[early], level[late]);
+            score += order_sign(level[early], level[late]);
         }
     }
     let z = (score.abs() - 1).max(0) as f64 / kendall_variance(&level).max(f64::MIN_POSITIVE).sqrt();
@@ -130,7 +130,7 @@ pub fn trend(values: &[f64]) -> Option<SeriesTrend> {
     (p_value < MAX_CHANCE_OF_TREND).then_some(SeriesTrend { slope, first, last, p_value })
 }
 
-fn order(early: f64, late: f64) -> i64 {
+fn order_sign(early: f64, late: f64) -> i64 {
     i64::from(late > early) - i64::from(late < early)
 }
 
@@ -148,12 +148,12 @@ fn kendall_term(n: usize) -> f64 {
 }
 
 /// Finds the recurring patterns in `values`: the shortest period, then what recurs among those that it picks, and so on.
-fn periods(values: &[f64]) -> Vec<RecurringPeriod> {
-    let Some(period) = period(values) else { return Vec::new() };
+fn recurring_periods(values: &[f64]) -> Vec<RecurringPeriod> {
+    let Some(period) = strongest_period(values) else { return Vec::new() };
     let mut found = vec![period];
     if period.kind != RecurringChange::Wave {
         let picked: Vec<f64> = values.iter().skip(period.first).step_by(period.length).copied().collect();
-        let among = if picked.len() >= MIN_ITERATIONS_OF_TREND { periods(&picked) } else { Vec::new() };
+        let among = if picked.len() >= MIN_ITERATIONS_OF_TREND { recurring_periods(&picked) } else { Vec::new() };
         found.extend(among.into_iter().filter(|longer| longer.kind == period.kind).map(|longer| RecurringPeriod {
             length: longer.length * period.length,
             first: longer.first * period.length + period.first,
@@ -168,13 +168,13 @@ fn periods(values: &[f64]) -> Vec<RecurringPeriod> {
 /// A period of length q with its peak at place j: in all of its turns the value at j + k·q is the largest of those around it, q/2 to
 /// either side. In a series without order that is so in at most 1/q of the turns, so the number of turns in which it is follows a
 /// binomial law. Troughs are peaks of the negated series; a wave is a peak of the differences from one value to the next.
-fn period(values: &[f64]) -> Option<RecurringPeriod> {
+fn strongest_period(values: &[f64]) -> Option<RecurringPeriod> {
     let negated: Vec<f64> = values.iter().map(|value| -value).collect();
     let rises: Vec<f64> = values.windows(2).map(|pair| pair[1] - pair[0]).collect();
     use RecurringChange::{Peak, Trough, Wave};
     let mut found: Vec<RecurringPeriod> = Vec::new();
     for (kind, series, shift) in [(Peak, values, 0), (Trough, &negated, 0), (Wave, &rises, 1)] {
-        let Some((length, first, p_value)) = peaks(series) else { continue };
+        let Some((length, first, p_value)) = strongest_peaks(series) else { continue };
         let p_value = (p_value * 3.0).min(1.0);
         if p_value < MAX_CHANCE_OF_TREND {
             found.push(RecurringPeriod { length, first: (first + shift) % length, kind, size: 0.0, p_value });
@@ -185,14 +185,14 @@ fn period(values: &[f64]) -> Option<RecurringPeriod> {
         let [a_is_wave, b_is_wave] = [a, b].map(|one| one.kind == RecurringChange::Wave);
         a_is_wave.cmp(&b_is_wave).then(a.p_value.total_cmp(&b.p_value))
     })?;
-    Some(RecurringPeriod { size: size(values, &period), ..period })
+    Some(RecurringPeriod { size: period_size(values, &period), ..period })
 }
 
 /// The period of the most significant peaks: length, place of the first, and probability, corrected for all that were tried.
 ///
 /// Values that are the largest within half a period to either side lie more than that apart, so that there are at most 2·n/q of them
 /// and all periods together take time in the order of n·log n.
-fn peaks(values: &[f64]) -> Option<(usize, usize, f64)> {
+fn strongest_peaks(values: &[f64]) -> Option<(usize, usize, f64)> {
     let n = values.len();
     let longest = (n / MIN_RECURRENCES).min(MAX_PERIOD);
     let lower = lower_around(values);
@@ -264,10 +264,10 @@ fn lower_before(values: impl ExactSizeIterator<Item = f64>) -> Vec<usize> {
     distances
 }
 
-fn size(values: &[f64], period: &RecurringPeriod) -> f64 {
+fn period_size(values: &[f64], period: &RecurringPeriod) -> f64 {
     match period.kind {
         RecurringChange::Wave => {
-            let levels = levels(values, period.length);
+            let levels = period_levels(values, period.length);
             let low = levels.iter().copied().fold(f64::INFINITY, f64::min);
             levels.into_iter().fold(f64::NEG_INFINITY, f64::max) - low
         }
@@ -281,14 +281,14 @@ fn size(values: &[f64], period: &RecurringPeriod) -> f64 {
     }
 }
 
-fn levels(values: &[f64], length: usize) -> Vec<f64> {
+fn period_levels(values: &[f64], length: usize) -> Vec<f64> {
     let places = (0..length).map(|first| values.iter().skip(first).step_by(length).copied().collect::<Vec<f64>>());
     places.map(|values| typical_of(&values)).collect()
 }
 
-fn flatten(values: &mut [f64], period: &RecurringPeriod) {
+fn flatten_period(values: &mut [f64], period: &RecurringPeriod) {
     let levels = match period.kind {
-        RecurringChange::Wave => levels(values, period.length),
+        RecurringChange::Wave => period_levels(values, period.length),
         RecurringChange::Peak | RecurringChange::Trough => {
             let sign = if period.kind == RecurringChange::Peak { 1.0 } else { -1.0 };
             (0..period.length).map(|at| if at == period.first { sign * period.size } else { 0.0 }).collect()
@@ -319,7 +319,7 @@ fn warm_up(values: &[f64]) -> Option<WarmUp> {
 
 /// The median; 0 of none.
 fn typical_of(values: &[f64]) -> f64 {
-    median(values).unwrap_or(0.0)
+    median_of(values).unwrap_or(0.0)
 }
 
 #[cfg(test)]
@@ -348,10 +348,10 @@ mod tests {
             let mut next = noise(seed);
             for n in LENGTHS {
                 let even: Vec<f64> = (0..n).map(|_| 10.0 + next()).collect();
-                assert_eq!(shape(&even), SeriesShape::default(), "{n} values of seed {seed}");
+                assert_eq!(series_shape(&even), SeriesShape::default(), "{n} values of seed {seed}");
                 // As disturbed as a machine may be: most are quick, some take very much longer.
                 let heavy: Vec<f64> = (0..n).map(|_| 10.0 + 0.1 / (1.0 - next()).max(1e-6)).collect();
-                let found = shape(&heavy);
+                let found = series_shape(&heavy);
                 assert!(found.trend.is_none() && found.periods.is_empty(), "{n} values of seed {seed}: {found:?}");
             }
         }
@@ -368,25 +368,25 @@ mod tests {
                     10.0 + level
                 })
                 .collect();
-            let found = shape(&values);
+            let found = series_shape(&values);
             assert!(found.trend.is_none() && found.periods.is_empty(), "seed {seed}: {found:?}");
         }
     }
 
     #[test]
     fn a_constant_series_shows_nothing() {
-        assert_eq!(shape(&[3.0; 500]), SeriesShape::default());
-        assert_eq!(shape(&[0.0; 500]), SeriesShape::default());
-        assert_eq!(shape(&[]), SeriesShape::default());
+        assert_eq!(series_shape(&[3.0; 500]), SeriesShape::default());
+        assert_eq!(series_shape(&[0.0; 500]), SeriesShape::default());
+        assert_eq!(series_shape(&[]), SeriesShape::default());
     }
 
     #[test]
     fn every_tenth_is_longer() {
         let values: Vec<f64> = (0..100).map(|at| if at % 10 == 3 { 22.0 } else { 10.0 }).collect();
-        let [period] = shape(&values).periods[..] else { panic!("one period") };
+        let [period] = series_shape(&values).periods[..] else { panic!("one period") };
         assert_eq!((period.length, period.first, period.kind, period.size), (10, 3, RecurringChange::Peak, 12.0));
-        assert_eq!(shape(&values).trend, None);
-        assert_eq!(shape(&values).warm_up, None);
+        assert_eq!(series_shape(&values).trend, None);
+        assert_eq!(series_shape(&values).warm_up, None);
     }
 
     #[test]
@@ -405,7 +405,7 @@ mod tests {
                     + 10.0
             })
             .collect();
-        let found = shape(&values);
+        let found = series_shape(&values);
         let lengths: Vec<usize> = found.periods.iter().map(|period| period.length).collect();
         assert_eq!(lengths, [10, 100]);
         assert!((found.periods[0].size - 5.0).abs() < 0.3 && (found.periods[1].size - 45.0).abs() < 0.3);
@@ -415,7 +415,7 @@ mod tests {
     #[test]
     fn every_fourth_is_shorter() {
         let values: Vec<f64> = (0..60).map(|at| if at % 4 == 1 { 4.0 } else { 10.0 }).collect();
-        let [period] = shape(&values).periods[..] else { panic!("one period") };
+        let [period] = series_shape(&values).periods[..] else { panic!("one period") };
         assert_eq!((period.length, period.first, period.kind, period.size), (4, 1, RecurringChange::Trough, 6.0));
     }
 
@@ -423,10 +423,10 @@ mod tests {
     fn what_goes_up_and_down_for_several_iterations_is_a_wave() {
         let mut next = noise(3);
         let values: Vec<f64> = (0..400).map(|at| 0.5 * next() + if at % 50 < 20 { 14.0 } else { 10.0 }).collect();
-        let [period] = shape(&values).periods[..] else { panic!("one period") };
+        let [period] = series_shape(&values).periods[..] else { panic!("one period") };
         assert_eq!((period.length, period.first, period.kind), (50, 0, RecurringChange::Wave));
         assert!((period.size - 4.0).abs() < 0.6, "{}", period.size);
-        assert_eq!(shape(&values).trend, None);
+        assert_eq!(series_shape(&values).trend, None);
     }
 
     #[test]
@@ -434,7 +434,7 @@ mod tests {
         let mut next = noise(11);
         let values: Vec<f64> =
             (0..500).map(|at| 2.0 + 0.01 * f64::from(at) + next() + if at % 10 == 0 { 12.0 } else { 0.0 }).collect();
-        let found = shape(&values);
+        let found = series_shape(&values);
         let trend = found.trend.unwrap();
         assert!((trend.slope - 0.01).abs() < 5e-4, "{trend:?}");
         assert!((trend.first - 2.6).abs() < 0.3 && (trend.last - 7.4).abs() < 0.3, "{trend:?}");
@@ -445,7 +445,7 @@ mod tests {
     #[test]
     fn growth_need_not_be_even() {
         let values: Vec<f64> = (0..200).map(|at| 1.05_f64.powi(at)).collect();
-        let trend = shape(&values).trend.unwrap();
+        let trend = series_shape(&values).trend.unwrap();
         assert!(trend.slope > 0.0 && trend.first < 1.3 && trend.last > 1e4, "{trend:?}");
     }
 
@@ -456,14 +456,14 @@ mod tests {
             (0..200).map(|_| 10.0 + next()).collect()
         };
         (values[60], values[110]) = (500.0, 400.0);
-        assert_eq!(shape(&values), SeriesShape::default());
+        assert_eq!(series_shape(&values), SeriesShape::default());
     }
 
     #[test]
     fn the_first_iterations_warm_up() {
         let mut values = vec![10.0; 100];
         (values[0], values[1]) = (40.0, 20.0);
-        let found = shape(&values);
+        let found = series_shape(&values);
         assert_eq!(found.warm_up, Some(WarmUp { iterations: 2, excess: 20.0 }));
         assert_eq!((found.trend, found.periods.len()), (None, 0));
     }
@@ -476,7 +476,7 @@ mod tests {
             n in 10..500usize,
         ) {
             let values: Vec<f64> = (0..n).map(|at| base + slope * at as f64).collect();
-            let trend = trend(&values).unwrap();
+            let trend = series_trend(&values).unwrap();
             prop_assert!((trend.slope - slope).abs() <= 1e-9 * (slope.abs() + base.abs()), "{trend:?}");
         }
 
@@ -494,7 +494,7 @@ mod tests {
             // The shorter the period, the more often it must recur to be no chance.
             let n = length * turns.max(100 / length);
             let values: Vec<f64> = (0..n).map(|at| (10.0 + slope * at as f64 + if at % length == first { 1.0 + size } else { 0.0 }) + 0.5 * next()).collect();
-            let found = shape(&values);
+            let found = series_shape(&values);
             prop_assert_eq!(found.periods.len(), 1, "{:?}", found);
             let period = found.periods[0];
             prop_assert_eq!((period.length, period.kind), (length, if length == 2 { period.kind } else { RecurringChange::Peak }));
@@ -505,14 +505,14 @@ mod tests {
         #[test]
         fn scaling_all_values_scales_what_is_found(scale in 1e-6..1e6f64) {
             let values: Vec<f64> = (0..100).map(|at| scale * if at % 10 == 3 { 22.0 } else { 10.0 }).collect();
-            let [period] = shape(&values).periods[..] else { panic!("one period") };
+            let [period] = series_shape(&values).periods[..] else { panic!("one period") };
             prop_assert!((period.size - 12.0 * scale).abs() <= 1e-9 * scale);
         }
 
         #[test]
         fn any_series_is_judged_without_a_panic(values in prop::collection::vec(any::<f64>(), 0..200)) {
-            shape(&values);
-            trend(&values);
+            series_shape(&values);
+            series_trend(&values);
         }
     }
 }

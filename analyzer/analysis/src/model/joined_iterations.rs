@@ -43,7 +43,7 @@ impl JoinedIterations {
     /// Joins a rank's iterations in such blocks, and adds them to the sums if they are single ones yet.
     pub(crate) fn join(&mut self, series: &mut IterationSeries) {
         if series.joined == 0 {
-            self.add(&sums(series));
+            self.add(&iteration_sums(series));
         }
         series.join(self.power);
     }
@@ -62,7 +62,7 @@ impl JoinedIterations {
     }
 }
 
-fn sums(series: &IterationSeries) -> Vec<IterationSum> {
+fn iteration_sums(series: &IterationSeries) -> Vec<IterationSum> {
     let times = series.begin_s.iter().zip(&series.end_s);
     let each = series.numbers.iter().zip(times).enumerate().map(|(at, (&number, (begin_s, end_s)))| IterationSum {
         number,

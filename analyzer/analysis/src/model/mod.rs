@@ -38,7 +38,7 @@ pub use rank::{
 };
 pub(crate) use region::find_by_path;
 pub use region::{CodeEnds, Region, RegionIdx};
-pub use region::{chain, code_name};
+pub use region::{code_name, regions_around};
 pub(crate) use series::first_of_block;
 pub use series::{IterationSeries, SlowestInIteration};
 pub use sites::{CallSite, Module};
@@ -174,7 +174,7 @@ impl Model {
 
     /// The region and those around it, innermost first, the whole program last.
     pub fn chain(&self, region: RegionIdx) -> Vec<RegionIdx> {
-        chain(&self.regions, region)
+        regions_around(&self.regions, region)
     }
 
     /// Numbers of the iterations of `region` of which the computation of any rank is not known, see [`IterationSeries::entering`].

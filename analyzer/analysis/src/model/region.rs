@@ -56,7 +56,7 @@ impl Region {
 }
 
 /// `region` and those around it in a table in which 0 is the outermost of all; innermost first.
-pub fn chain(regions: &[Region], region: RegionIdx) -> Vec<RegionIdx> {
+pub fn regions_around(regions: &[Region], region: RegionIdx) -> Vec<RegionIdx> {
     let mut chain = vec![region];
     while let Some(&last) = chain.last().filter(|&&last| last != 0) {
         chain.push(regions[last as usize].parent);
@@ -74,7 +74,7 @@ pub fn code_name(regions: &[Region], region: RegionIdx) -> Option<CodeName> {
     let own = regions.get(region as usize)?.code.as_ref()?;
     let mut outer: Vec<String> = Vec::new();
     let mut innermost: Option<&str> = None;
-    for around in chain(regions, region).into_iter().skip(1).filter(|&at| at != 0) {
+    for around in regions_around(regions, region).into_iter().skip(1).filter(|&at| at != 0) {
         let Some(around) = regions.get(around as usize) else { continue };
         let (name, shown) = match &around.code {
             None => (around.name.as_str(), around.name.clone()),

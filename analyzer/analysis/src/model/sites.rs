@@ -62,7 +62,7 @@ pub enum ChainCall {
 impl SampleChain {
     fn renumbered(&self, modules: &[u32], functions: &[u32]) -> SampleChain {
         let callers = self.callers.iter().map(|caller| match caller {
-            ChainCall::To(address) => ChainCall::To(renumbered(address, modules)),
+            ChainCall::To(address) => ChainCall::To(renumber_address(address, modules)),
             ChainCall::InScript(function, line) => ChainCall::InScript(functions[*function as usize], *line),
         });
         SampleChain { callers: callers.collect(), is_cut: self.is_cut }
@@ -70,7 +70,7 @@ impl SampleChain {
 }
 
 /// An address with the index of its module in another table, by its index in this one.
-fn renumbered(address: &SiteAddress, modules: &[u32]) -> SiteAddress {
+fn renumber_address(address: &SiteAddress, modules: &[u32]) -> SiteAddress {
     let (module, offset) = *address;
     (module.map(|module| modules[module as usize]), offset)
 }
@@ -83,7 +83,7 @@ const MAX_DEPTH: usize = 1024;
 
 impl CallSiteTable {
     fn module(&mut self, path: &str, build_id: &[u8]) -> u32 {
-        *self.modules_by_key.entry(key(path, build_id).to_vec()).or_insert_with(|| {
+        *self.modules_by_key.entry(module_key(path, build_id).to_vec()).or_insert_with(|| {
             self.modules.push(Module { path: path.to_owned(), build_id: build_id.to_vec() });
             self.modules.len() as u32 - 1
         })
@@ -179,7 +179,7 @@ impl CallSiteTable {
     /// The index of a module that a rank's log defines as `id`; `None` where it is not here.
     pub fn module_of(&self, definitions: &RankDefinitions, id: u32) -> Option<u32> {
         let module = definitions.modules.get(&id)?;
-        self.modules_by_key.get(key(&module.path, &module.build_id)).copied()
+        self.modules_by_key.get(module_key(&module.path, &module.build_id)).copied()
     }
 
     fn enter_module(&mut self, definitions: &RankDefinitions, id: u32) -> Option<u32> {
@@ -199,7 +199,7 @@ impl CallSiteTable {
         }
         path.into_iter().rev().try_fold(None, |parent, site| {
             let module = match definitions.modules.get(&site.module) {
-                Some(module) => Some(*self.modules_by_key.get(key(&module.path, &module.build_id))?),
+                Some(module) => Some(*self.modules_by_key.get(module_key(&module.path, &module.build_id))?),
                 None => None,
             };
             let function = match definitions.functions.get(&site.function) {
@@ -222,10 +222,11 @@ impl CallSiteTable {
             let function = site.function.map(|function| functions[function as usize]);
             indices.push(self.site(CallSite { module, function, parent, ..*site }));
         }
-        self.sampled.extend(other.sampled.iter().map(|at| renumbered(at, &modules)));
+        self.sampled.extend(other.sampled.iter().map(|at| renumber_address(at, &modules)));
         let chains: Vec<u32> =
             other.chains.iter().map(|chain| self.chain(chain.renumbered(&modules, &functions))).collect();
-        let sampled_by = other.sampled_by.iter().map(|(at, chain)| (renumbered(at, &modules), chains[*chain as usize]));
+        let sampled_by =
+            other.sampled_by.iter().map(|(at, chain)| (renumber_address(at, &modules), chains[*chain as usize]));
         self.sampled_by.extend(sampled_by);
         self.limit_sampled();
         indices
@@ -250,10 +251,10 @@ impl CallSiteTable {
             site.module = site.module.map(|module| modules[module as usize]);
             site.function = site.function.map(|function| functions[function as usize]);
         }
-        all.sampled = self.sampled.iter().map(|at| renumbered(at, &modules)).collect();
+        all.sampled = self.sampled.iter().map(|at| renumber_address(at, &modules)).collect();
         let chains: Vec<SampleChain> = self.chains.iter().map(|chain| chain.renumbered(&modules, &functions)).collect();
         let sampled_by: Vec<(SiteAddress, u32)> =
-            self.sampled_by.iter().map(|(at, chain)| (renumbered(at, &modules), *chain)).collect();
+            self.sampled_by.iter().map(|(at, chain)| (renumber_address(at, &modules), *chain)).collect();
         let mut by_order: Vec<&SampleChain> = chains.iter().collect();
         by_order.sort();
         for chain in by_order {
@@ -325,7 +326,7 @@ impl Encode for CallSiteTable {
 impl<Context> Decode<Context> for CallSiteTable {
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<CallSiteTable, DecodeError> {
         let (modules, functions, call_sites, sampled, chains, sampled_by) = ListedTables::decode(decoder)?;
-        let module_keys = modules.iter().map(|module| key(&module.path, &module.build_id).to_vec());
+        let module_keys = modules.iter().map(|module| module_key(&module.path, &module.build_id).to_vec());
         Ok(CallSiteTable {
             modules_by_key: module_keys.zip(0..).collect(),
             functions_by_key: functions.iter().cloned().zip(0..).collect(),
@@ -343,7 +344,7 @@ impl<Context> Decode<Context> for CallSiteTable {
 
 bincode::impl_borrow_decode!(CallSiteTable);
 
-fn key<'a>(path: &'a str, build_id: &'a [u8]) -> &'a [u8] {
+fn module_key<'a>(path: &'a str, build_id: &'a [u8]) -> &'a [u8] {
     if build_id.is_empty() { path.as_bytes() } else { build_id }
 }
 

@@ -128,13 +128,13 @@ impl ConcurrencySlices {
             alone += 1;
             // A rank computes from the start of its window to the end.
             let mut sample = *sample;
-            let instant = instant(self.level, slice);
+            let instant = slice_instant(self.level, slice);
             if let Some(&next) = begins.get(begins.partition_point(|&begin| begin <= instant)) {
-                sample.others_until_s = sample.others_until_s.min(seconds(instant, next));
+                sample.others_until_s = sample.others_until_s.min(span_seconds(instant, next));
             }
             if let Some(&last) = ends.partition_point(|&end| end <= instant).checked_sub(1).and_then(|at| ends.get(at))
             {
-                sample.others_since_s = sample.others_since_s.min(seconds(last, instant));
+                sample.others_since_s = sample.others_since_s.min(span_seconds(last, instant));
             }
             *serial.entry(sample.rank).or_default() += u64::from(sample.is_serial());
         }
@@ -183,7 +183,7 @@ impl ConcurrencySlices {
         if !self.samples.is_empty() {
             // Slices are written in place: no half of this or a later slice is there.
             for (own, slice) in (first..=last).enumerate() {
-                let kept = half(self.level, slice) - self.first;
+                let kept = sampled_half(self.level, slice) - self.first;
                 let is_known = (0..self.samples.len() as i64).contains(&kept);
                 self.samples[own] = if is_known { self.samples[kept as usize] } else { NO_RANK };
             }
@@ -201,22 +201,22 @@ impl ConcurrencySlices {
 
 /// Returns the half of `slice` of `level` in which the sample's instant lies. The order is irregular, so that no rhythm of a program can keep time
 /// with it.
-fn half(level: u32, slice: i64) -> i64 {
+fn sampled_half(level: u32, slice: i64) -> i64 {
     let mut mixed = (slice as u64 ^ u64::from(level) << 58).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     2 * slice + (mixed >> 63) as i64
 }
 
-fn instant(level: u32, slice: i64) -> i64 {
+fn slice_instant(level: u32, slice: i64) -> i64 {
     let (mut level, mut slice) = (level, slice);
     while level > 0 {
-        slice = half(level, slice);
+        slice = sampled_half(level, slice);
         level -= 1;
     }
     slice.saturating_mul(1 << LEAST_BITS).saturating_add(1 << (LEAST_BITS - 1))
 }
 
-fn seconds(from_ns: i64, to_ns: i64) -> f32 {
+fn span_seconds(from_ns: i64, to_ns: i64) -> f32 {
     to_ns.saturating_sub(from_ns) as f32 * 1e-9
 }
 
@@ -322,7 +322,7 @@ impl RankSampler {
                 WalkState::Computing => self.call(before, reached),
                 _ => self.leave(before, reached.begin),
             }
-        } else if before != after || cuts(record, is_serial) {
+        } else if before != after || is_serial_boundary(record, is_serial) {
             self.leave(before, reached.begin);
         }
     }
@@ -360,7 +360,7 @@ impl RankSampler {
         self.all.cover(from_ns, to_ns);
         let level = self.all.level;
         for slice in from_ns >> (LEAST_BITS + level).. {
-            let instant = instant(level, slice);
+            let instant = slice_instant(level, slice);
             if instant >= to_ns {
                 // Clocks of hosts differ by less than a thousandth: no instant is missed.
                 let ticks = (instant - to_ns) as f64 * 0.999e-9 / self.clock.tick_s();
@@ -375,17 +375,17 @@ impl RankSampler {
     }
 
     fn sample_between(&self, state: RankState, from_ns: i64, instant: i64, to_ns: i64) -> ConcurrencySample {
-        let until_s = seconds(instant, to_ns);
+        let until_s = span_seconds(instant, to_ns);
         match state {
             RankState::Computing => ConcurrencySample {
                 computing: 1,
                 rank: self.rank,
-                since_s: seconds(from_ns, instant),
+                since_s: span_seconds(from_ns, instant),
                 until_s,
                 ..NO_RANK
             },
             RankState::Waiting(since) => {
-                let others_since_s = seconds(self.clock.nanoseconds(since), instant);
+                let others_since_s = span_seconds(self.clock.nanoseconds(since), instant);
                 ConcurrencySample { others_since_s, others_until_s: until_s, ..NO_RANK }
             }
             RankState::Unknown => ConcurrencySample { unknown: true, ..NO_RANK },
@@ -394,7 +394,7 @@ impl RankSampler {
 }
 
 /// Returns whether a marker begins or ends serial work.
-fn cuts(record: &Record, is_serial: &impl Fn(u32) -> bool) -> bool {
+fn is_serial_boundary(record: &Record, is_serial: &impl Fn(u32) -> bool) -> bool {
     let ends = [Operation::RegionEnter, Operation::RegionLeave];
     ends.iter().any(|&one| one as u16 == record.operation) && is_serial(record.request)
 }
@@ -593,7 +593,7 @@ mod tests {
             }
             let mut checked = 0;
             for (slice, sample) in (found.first..).zip(&found.samples) {
-                let instant = instant(found.level, slice) as u64;
+                let instant = slice_instant(found.level, slice) as u64;
                 let at = states.iter().find(|(from, to, _)| (*from..*to).contains(&instant));
                 let Some(&(.., state)) = at else { continue };
                 checked += 1;

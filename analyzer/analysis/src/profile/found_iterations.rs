@@ -5,8 +5,8 @@ use lbprof_collector::record::NONE;
 use super::bounds::IterationBounds;
 use crate::model::loops::{CarriedCalls, IterationEnds};
 use crate::read::span::TickSpan;
-use crate::structure::iterations::carried::carried;
-use crate::structure::iterations::number::{IterationNumbering, number};
+use crate::structure::iterations::carried::carried_bytes;
+use crate::structure::iterations::number::{IterationNumbering, number_iterations};
 use crate::structure::iterations::split::IterationInterval;
 
 /// The iterations of a rank's detected main loop.
@@ -22,7 +22,7 @@ pub(super) struct FoundIterations {
 
 impl FoundIterations {
     pub(super) fn new(at: usize, intervals: &[IterationInterval], ends: IterationEnds, span: TickSpan) -> Self {
-        let numbering = number(intervals, ends);
+        let numbering = number_iterations(intervals, ends);
         let numbers = (0..intervals.len()).map(|interval| numbering.iteration(interval));
         let mut bounds: Vec<IterationBounds> = Vec::with_capacity(numbering.count as usize);
         for (number, interval) in numbers.clone().zip(intervals) {
@@ -40,8 +40,8 @@ impl FoundIterations {
         for one in &mut bounds {
             one.end = one.end.filter(|&end| end <= span.end);
         }
-        let carried = carried(intervals, &numbering);
-        let entering = entering(numbers, intervals);
+        let carried = carried_bytes(intervals, &numbering);
+        let entering = entering_iterations(numbers, intervals);
         FoundIterations { at, numbering, carried, bounds, entering }
     }
 
@@ -51,7 +51,7 @@ impl FoundIterations {
 }
 
 /// Returns the numbers of the iterations that enter the loop: nothing before their first interval belongs to it.
-fn entering(numbers: impl Iterator<Item = Option<u32>>, intervals: &[IterationInterval]) -> Vec<u32> {
+fn entering_iterations(numbers: impl Iterator<Item = Option<u32>>, intervals: &[IterationInterval]) -> Vec<u32> {
     let mut entering = Vec::new();
     let mut last = None;
     let mut is_in_loop = false;
@@ -76,9 +76,9 @@ mod tests {
         // Set up; two iterations, the second with a foreign call in it; something else; two more.
         let numbers = [None, Some(0), Some(1), Some(1), Some(1), None, Some(2), Some(3)];
         let intervals = [false, true, true, false, true, false, true, true].map(interval);
-        assert_eq!(entering(numbers.into_iter(), &intervals), [0, 2]);
+        assert_eq!(entering_iterations(numbers.into_iter(), &intervals), [0, 2]);
         // A body that is no iteration, being incomplete, ends where the first one begins.
-        assert_eq!(entering([None, Some(0), Some(1)].into_iter(), &[interval(true); 3]), [0; 0]);
-        assert_eq!(entering([Some(0), Some(1)].into_iter(), &[interval(true); 2]), [0]);
+        assert_eq!(entering_iterations([None, Some(0), Some(1)].into_iter(), &[interval(true); 3]), [0; 0]);
+        assert_eq!(entering_iterations([Some(0), Some(1)].into_iter(), &[interval(true); 2]), [0]);
     }
 }

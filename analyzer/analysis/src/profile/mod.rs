@@ -81,8 +81,8 @@ pub struct GatherInput<'a> {
 }
 
 /// Folds `run` into its model.
-pub fn gather(run: &RecordedRun, input: GatherInput, progress: ProgressReport) -> Model {
-    finish(run, input, gather_ranks(run, &run.headers, input, progress))
+pub fn gather_run(run: &RecordedRun, input: GatherInput, progress: ProgressReport) -> Model {
+    finish_model(run, input, gather_ranks(run, &run.headers, input, progress))
 }
 
 /// Folds the ranks of `run` with these headers: a part of the run's model, or `None` if there are none.
@@ -92,10 +92,10 @@ pub(crate) fn gather_ranks(
     input: GatherInput,
     progress: ProgressReport,
 ) -> Option<PartialModel> {
-    pass::fold(run, headers, |header: &LogHeader| RankGather::new(run, header, input), progress)
+    pass::fold_ranks(run, headers, |header: &LogHeader| RankGather::new(run, header, input), progress)
 }
 
-pub(crate) fn finish(run: &RecordedRun, input: GatherInput, part: Option<PartialModel>) -> Model {
+pub(crate) fn finish_model(run: &RecordedRun, input: GatherInput, part: Option<PartialModel>) -> Model {
     let GatherInput { survey, structure, .. } = input;
     let summed_up = part.as_ref().map(|part| part.summed_up).unwrap_or_default();
     let mut model = part.map(|part| part.finish(structure)).unwrap_or_default();

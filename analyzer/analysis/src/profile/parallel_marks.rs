@@ -34,12 +34,12 @@ impl MarkedRegions {
         *next = head.first.saturating_add(records.len() as u64);
         for record in records.iter().filter(|record| record.marks_parallel_region()) {
             if let Some(whole) = open.pass(record, record.begin)
-                && let Some(instance) = within(&whole, self.span)
+                && let Some(instance) = clip_instance(&whole, self.span)
             {
                 let call_site = u32::try_from(instance.call_site).unwrap_or(NONE);
                 let key = (head.thread, call_site, instance.team);
                 let sums = self.sums.entry(key).or_default();
-                add(sums, &instance);
+                add_instance(sums, &instance);
                 match open.ended_threads() {
                     [] => share_among_threads(sums, &instance),
                     threads => add_threads(sums, &instance, &whole, threads),
@@ -78,7 +78,7 @@ fn key_of(sums: &ParallelSums) -> SumsKey {
 }
 
 /// Returns the part of an instance in a span, assuming that its time is spread evenly, or `None` if it lies outside.
-fn within(whole: &ParallelInstance, span: TickSpan) -> Option<ParallelInstance> {
+fn clip_instance(whole: &ParallelInstance, span: TickSpan) -> Option<ParallelInstance> {
     let (begin, end) = (span.clamp(whole.begin), span.clamp(whole.end));
     let (part, all) = (end - begin, whole.end.saturating_sub(whole.begin));
     if part >= all {
@@ -87,19 +87,19 @@ fn within(whole: &ParallelInstance, span: TickSpan) -> Option<ParallelInstance> 
     if part == 0 {
         return None;
     }
-    let longest = scale(whole.longest, part, all);
+    let longest = scale_ticks(whole.longest, part, all);
     let [useful, mpi, idle_for_mpi, imbalance, mutex, ordered, tasks, fork_join] =
-        whole.time.parts().map(|ticks| scale(ticks, part, all));
+        whole.time.parts().map(|ticks| scale_ticks(ticks, part, all));
     let time = TeamTime { useful, mpi, idle_for_mpi, imbalance, mutex, ordered, tasks, fork_join };
     Some(ParallelInstance { begin, end, longest, time, ..*whole })
 }
 
 /// Returns the fraction `part` / `all` of `ticks`; `all` is not 0.
-fn scale(ticks: u64, part: u64, all: u64) -> u64 {
+fn scale_ticks(ticks: u64, part: u64, all: u64) -> u64 {
     (u128::from(ticks) * u128::from(part) / u128::from(all)) as u64
 }
 
-fn add(sums: &mut ParallelSums, instance: &ParallelInstance) {
+fn add_instance(sums: &mut ParallelSums, instance: &ParallelInstance) {
     let ParallelInstance { begin, end, team, longest, time, .. } = *instance;
     sums.instances += 1;
     sums.elapsed = sums.elapsed.saturating_add(end.saturating_sub(begin));
@@ -118,9 +118,9 @@ fn add_threads(
     let (part, all) = (instance.end - instance.begin, whole.end.saturating_sub(whole.begin).max(1));
     for thread in threads {
         let Some(member) = sums.members.get_mut(thread.number as usize) else { continue };
-        member.useful = member.useful.saturating_add(scale(thread.useful, part, all));
-        member.mpi = member.mpi.saturating_add(scale(thread.mpi, part, all));
-        member.waits = member.waits.saturating_add(scale(thread.waits, part, all));
+        member.useful = member.useful.saturating_add(scale_ticks(thread.useful, part, all));
+        member.mpi = member.mpi.saturating_add(scale_ticks(thread.mpi, part, all));
+        member.waits = member.waits.saturating_add(scale_ticks(thread.waits, part, all));
         member.longest += u64::from(thread.number == instance.heavy_thread);
     }
 }

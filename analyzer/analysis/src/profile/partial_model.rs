@@ -7,7 +7,7 @@ use lbprof_collector::{Problem, ProblemKind};
 
 use super::joining::{join_groups, report_joined};
 use super::lines::LineTimes;
-use super::tables::{SharedTables, TableRenumbering, sorted};
+use super::tables::{SharedTables, TableRenumbering, sort_table};
 use crate::model::joined_iterations::JoinedIterations;
 use crate::model::samples::SampledLine;
 use crate::model::{Model, RankModel, Region, RegionIdx, RunFacts, SlowestInIteration};
@@ -84,12 +84,12 @@ impl PartialModel {
         let names: Vec<Vec<String>> = (0..tables.regions.len() as RegionIdx)
             .map(|idx| tables.chain(idx).iter().rev().map(|&idx| tables.regions[idx as usize].name.clone()).collect())
             .collect();
-        let (named, region_numbers) = sorted(tables.regions.into_iter().zip(names).collect(), |one| one.1.clone());
+        let (named, region_numbers) = sort_table(tables.regions.into_iter().zip(names).collect(), |one| one.1.clone());
         let mut regions: Vec<Region> = named.into_iter().map(|(region, _)| region).collect();
         for region in &mut regions {
             region.parent = region_numbers[region.parent as usize];
         }
-        let (counters, counter_numbers) = sorted(tables.counters, String::clone);
+        let (counters, counter_numbers) = sort_table(tables.counters, String::clone);
         let numbers = TableRenumbering { regions: region_numbers, counters: counter_numbers };
         for rank in self.ranks.iter_mut() {
             numbers.apply(rank);

@@ -44,14 +44,17 @@ impl RankSummary {
 
     /// Returns the contradiction between the summaries and the events, which add up to `first` and `others`.
     pub(super) fn contradicts(&self, first: Option<&ThreadTotals>, others: &ThreadTotals) -> Option<Problem> {
-        let of_first = self.first.as_ref().and_then(|stated| difference(stated, &first.map(found).unwrap_or_default()));
-        let of_others = self.others.as_ref().and_then(|stated| difference(stated, &found(others)));
+        let of_first = self
+            .first
+            .as_ref()
+            .and_then(|stated| describe_difference(stated, &first.map(sum_records).unwrap_or_default()));
+        let of_others = self.others.as_ref().and_then(|stated| describe_difference(stated, &sum_records(others)));
         let detail = of_first.or(of_others)?;
         Some(Problem { kind: ProblemKind::SummaryWrong, rank: None, count: 1, detail })
     }
 }
 
-fn found(totals: &ThreadTotals) -> StatedSums {
+fn sum_records(totals: &ThreadTotals) -> StatedSums {
     let mut sums = StatedSums { records: totals.rest.records, calls: totals.rest.calls, ..StatedSums::default() };
     for region in totals.regions.values() {
         for (sum, cell) in sums.cells.iter_mut().zip(&region.cells) {
@@ -61,7 +64,7 @@ fn found(totals: &ThreadTotals) -> StatedSums {
     sums
 }
 
-fn difference(stated: &StatedSums, found: &StatedSums) -> Option<String> {
+fn describe_difference(stated: &StatedSums, found: &StatedSums) -> Option<String> {
     let counts = [("records", stated.records, found.records), ("calls", stated.calls, found.calls)];
     let ticks = Activity::ALL.iter().zip(stated.cells.iter().zip(&found.cells));
     if let Some((what, stated, found)) = counts.into_iter().find(|(_, stated, found)| stated != found) {

@@ -6,7 +6,7 @@ use bincode::{Decode, Encode};
 
 use super::lines::LineTimes;
 use crate::model::samples::SampledLine;
-use crate::model::{Communicator, RankModel, Region, RegionIdx, chain};
+use crate::model::{Communicator, RankModel, Region, RegionIdx, regions_around};
 use crate::read::definitions::path_part;
 use crate::structure::interning::intern;
 
@@ -47,7 +47,7 @@ impl SharedTables {
     }
 
     pub(super) fn chain(&self, region: RegionIdx) -> Vec<RegionIdx> {
-        chain(&self.regions, region)
+        regions_around(&self.regions, region)
     }
 
     pub(super) fn in_iterated(&self, region: RegionIdx) -> bool {
@@ -133,7 +133,7 @@ fn map_sorted<K: Copy + Ord, T>(
 }
 
 /// Sorts a table by `key`. Also returns the new index of each old one.
-pub(super) fn sorted<T, K: Ord>(table: Vec<T>, key: impl Fn(&T) -> K) -> (Vec<T>, Vec<u32>) {
+pub(super) fn sort_table<T, K: Ord>(table: Vec<T>, key: impl Fn(&T) -> K) -> (Vec<T>, Vec<u32>) {
     let mut order: Vec<(usize, T)> = table.into_iter().enumerate().collect();
     order.sort_by_cached_key(|(_, one)| key(one));
     let mut numbers = vec![0; order.len()];

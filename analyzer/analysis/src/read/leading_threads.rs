@@ -74,14 +74,14 @@ impl ThreadExtents {
     }
 
     pub(super) fn leading(&self, header: &LogHeader, definitions: &RankDefinitions) -> BTreeSet<u32> {
-        choose(header, definitions, &self.0.values().copied().collect::<Vec<_>>()).unwrap_or_default()
+        choose_leading(header, definitions, &self.0.values().copied().collect::<Vec<_>>()).unwrap_or_default()
     }
 }
 
 /// Returns the threads whose records are to be merged with the first one's, by the summaries of a log; none if the first one works itself.
 pub(super) fn leading_threads(header: &LogHeader, found: &AtEnd) -> BTreeSet<u32> {
     let threads: Vec<_> = found.summaries.iter().map(ThreadExtent::from).collect();
-    choose(header, &definitions_at_end(found), &threads).unwrap_or_default()
+    choose_leading(header, &definitions_at_end(found), &threads).unwrap_or_default()
 }
 
 pub(super) fn definitions_at_end(found: &AtEnd) -> RankDefinitions {
@@ -109,7 +109,11 @@ pub(super) fn may_have_leading_threads(header: &LogHeader, definitions: &RankDef
             .is_some_and(|(off_core_ns, window_ns)| off_core_ns >= MIN_SLEEP_OF_FIRST_THREAD * window_ns)
 }
 
-fn choose(header: &LogHeader, definitions: &RankDefinitions, threads: &[ThreadExtent]) -> Option<BTreeSet<u32>> {
+fn choose_leading(
+    header: &LogHeader,
+    definitions: &RankDefinitions,
+    threads: &[ThreadExtent],
+) -> Option<BTreeSet<u32>> {
     let first = threads.iter().find(|thread| thread.thread == 0)?;
     let (off_core_ns, window_ns) = off_core_ns(header, definitions)?;
     let tick_ns = definitions.clock(header).tick_s() * 1e9;

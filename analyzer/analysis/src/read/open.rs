@@ -63,7 +63,7 @@ pub enum RunError {
         error: io::Error,
     },
     /// The folder holds no logs.
-    #[error("{}: no logs (rank-*.lbp) in it{}", path.display(), hint(.inner))]
+    #[error("{}: no logs (rank-*.lbp) in it{}", path.display(), folder_hint(.inner))]
     NoLogs {
         /// The folder.
         path: PathBuf,
@@ -105,7 +105,7 @@ fn of_logs(n: usize) -> String {
     }
 }
 
-fn hint(inner: &[PathBuf]) -> String {
+fn folder_hint(inner: &[PathBuf]) -> String {
     let names: Vec<String> = inner.iter().take(3).map(|path| path.display().to_string()).collect();
     match names.is_empty() {
         true => ": record a run first: mpirun -n 4 lb-run ./program".to_owned(),
@@ -124,7 +124,11 @@ impl RecordedRun {
             .map(|entry| entry.path())
             .filter(|path| path.is_dir())
             .map(|path| {
-                (folder::started_unix_s(&path), modified(&path), path.strip_prefix("./").unwrap_or(&path).to_owned())
+                (
+                    folder::started_unix_s(&path),
+                    modification_time(&path),
+                    path.strip_prefix("./").unwrap_or(&path).to_owned(),
+                )
             })
             .max()
             .map(|(_, _, path)| path)
@@ -135,7 +139,7 @@ impl RecordedRun {
     pub fn open(dir: Option<&Path>) -> Result<RecordedRun, RunError> {
         let dir = dir.map_or_else(Self::newest, |dir| Ok(dir.to_owned()))?;
         is_folder(&dir)?;
-        let folder = RunFolder::list(&dir).map_err(|error| unreadable(&dir, error))?;
+        let folder = RunFolder::list(&dir).map_err(|error| read_error(&dir, error))?;
         let logs = OpenedLog::open_all(&folder);
         RecordedRun::of_logs(&dir, RunFiles { folder, share: None }, logs)
     }
@@ -172,7 +176,7 @@ impl RecordedRun {
                 }
             }
         }
-        let headers = majority(headers, &mut problems);
+        let headers = keep_main_run(headers, &mut problems);
         match (headers.is_empty(), first_error) {
             (true, Some(first)) => Err(RunError::NoneReadable { path: dir.into(), n, first }),
             (true, None) => Err(no_logs(dir)),
@@ -203,7 +207,7 @@ impl RecordedRun {
             headers.binary_search_by_key(rank, |header| header.rank).is_err() && !explained.contains(rank)
         });
         if !missing.is_empty() {
-            let detail = format!("of {}: {}", CountedNoun(ranks.len() as u64, "selected rank"), ranges(&missing));
+            let detail = format!("of {}: {}", CountedNoun(ranks.len() as u64, "selected rank"), list_ranks(&missing));
             let count = missing.len() as u64;
             problems.push(Problem { kind: ProblemKind::MissingRank, rank: None, count, detail });
         }
@@ -251,7 +255,7 @@ impl RecordedRun {
 }
 
 pub(crate) fn is_folder(dir: &Path) -> Result<(), RunError> {
-    if fs::metadata(dir).map_err(|error| unreadable(dir, error))?.is_dir() {
+    if fs::metadata(dir).map_err(|error| read_error(dir, error))?.is_dir() {
         return Ok(());
     }
     Err(match ForeignData::of_file(dir) {
@@ -260,7 +264,7 @@ pub(crate) fn is_folder(dir: &Path) -> Result<(), RunError> {
     })
 }
 
-pub(crate) fn unreadable(dir: &Path, error: io::Error) -> RunError {
+pub(crate) fn read_error(dir: &Path, error: io::Error) -> RunError {
     match error.kind() {
         io::ErrorKind::NotFound => RunError::Missing(dir.into()),
         io::ErrorKind::NotADirectory => RunError::NotAFolder(dir.into()),
@@ -268,7 +272,7 @@ pub(crate) fn unreadable(dir: &Path, error: io::Error) -> RunError {
     }
 }
 
-fn modified(path: &Path) -> SystemTime {
+fn modification_time(path: &Path) -> SystemTime {
     fs::metadata(path).and_then(|metadata| metadata.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
@@ -289,7 +293,7 @@ fn folders_with_logs(dir: &Path) -> Vec<PathBuf> {
 
 /// Returns the logs of the run with the most logs; of several such runs, of the one that started last. The other logs, and logs of ranks
 /// that the run does not have, become problems.
-fn majority(headers: Vec<LogHeader>, problems: &mut Vec<Problem>) -> Vec<LogHeader> {
+fn keep_main_run(headers: Vec<LogHeader>, problems: &mut Vec<Problem>) -> Vec<LogHeader> {
     let mut runs: BTreeMap<u64, (usize, u64)> = BTreeMap::new();
     for header in &headers {
         let (n, started) = runs.entry(header.run_id).or_default();
@@ -317,11 +321,11 @@ fn missing_ranks(headers: &[LogHeader], explained: &[u32]) -> Option<Problem> {
     let mut present: Vec<u32> = headers.iter().map(|header| header.rank).chain(explained.iter().copied()).collect();
     present.sort_unstable();
     let missing = if !recorded.is_empty() && recorded.len() <= MAX_EXPECTED {
-        runs(
+        rank_runs(
             &recorded.iter().filter(|rank| *rank < n_ranks && present.binary_search(rank).is_err()).collect::<Vec<_>>(),
         )
     } else {
-        gaps(&present, n_ranks)
+        missing_runs(&present, n_ranks)
     };
     let count = missing.iter().map(|&(first, last)| u64::from(last - first) + 1).sum();
     let detail = format!(
@@ -359,7 +363,7 @@ fn hosts_around(headers: &[LogHeader], missing: &[(u32, u32)]) -> String {
 }
 
 /// Returns the ranks below `n_ranks` that are not in `present` (ascending), as runs from first to last.
-fn gaps(present: &[u32], n_ranks: u32) -> Vec<(u32, u32)> {
+fn missing_runs(present: &[u32], n_ranks: u32) -> Vec<(u32, u32)> {
     let mut gaps = Vec::new();
     let mut next = 0;
     for &rank in present.iter().chain([&n_ranks]) {
@@ -371,7 +375,7 @@ fn gaps(present: &[u32], n_ranks: u32) -> Vec<(u32, u32)> {
     gaps
 }
 
-fn runs(ranks: &[u32]) -> Vec<(u32, u32)> {
+fn rank_runs(ranks: &[u32]) -> Vec<(u32, u32)> {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for &rank in ranks {
         match runs.last_mut() {
@@ -383,8 +387,8 @@ fn runs(ranks: &[u32]) -> Vec<(u32, u32)> {
 }
 
 /// Lists ranks, `0, 8-15, 17`, or only the first if they are very many.
-pub fn ranges(ranks: &[u32]) -> String {
-    in_words(&runs(ranks))
+pub fn list_ranks(ranks: &[u32]) -> String {
+    in_words(&rank_runs(ranks))
 }
 
 fn in_words(runs: &[(u32, u32)]) -> String {
@@ -418,11 +422,11 @@ mod tests {
 
     #[test]
     fn gaps_are_the_ranks_that_are_not_there() {
-        assert_eq!(gaps(&[0, 1, 2], 3), []);
-        assert_eq!(gaps(&[1, 4], 8), [(0, 0), (2, 3), (5, 7)]);
-        assert_eq!(gaps(&[], 2), [(0, 1)]);
-        assert_eq!(gaps(&[7], 2), [(0, 1)]);
-        assert_eq!(gaps(&[u32::MAX], u32::MAX), [(0, u32::MAX - 1)]);
+        assert_eq!(missing_runs(&[0, 1, 2], 3), []);
+        assert_eq!(missing_runs(&[1, 4], 8), [(0, 0), (2, 3), (5, 7)]);
+        assert_eq!(missing_runs(&[], 2), [(0, 1)]);
+        assert_eq!(missing_runs(&[7], 2), [(0, 1)]);
+        assert_eq!(missing_runs(&[u32::MAX], u32::MAX), [(0, u32::MAX - 1)]);
     }
 
     #[test]
@@ -435,9 +439,9 @@ mod tests {
 
     #[test]
     fn ranges_are_short() {
-        assert_eq!(ranges(&[3]), "3");
-        assert_eq!(ranges(&[3, 4]), "3, 4");
-        assert_eq!(ranges(&[0, 8, 9, 10, 11, 17]), "0, 8-11, 17");
-        assert_eq!(ranges(&(0..40).step_by(2).collect::<Vec<_>>()), "0, 2, 4, 6, 8, 10, 12, 14 …");
+        assert_eq!(list_ranks(&[3]), "3");
+        assert_eq!(list_ranks(&[3, 4]), "3, 4");
+        assert_eq!(list_ranks(&[0, 8, 9, 10, 11, 17]), "0, 8-11, 17");
+        assert_eq!(list_ranks(&(0..40).step_by(2).collect::<Vec<_>>()), "0, 2, 4, 6, 8, 10, 12, 14 …");
     }
 }

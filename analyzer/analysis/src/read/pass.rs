@@ -43,7 +43,7 @@ pub type ProgressReport<'a> = &'a (dyn Fn(FoldProgress) + Sync);
 
 /// Folds the ranks of `run` with these headers, and merges the parts in their order. `start` makes the pass of the rank with a header.
 /// Returns `None` if there are no ranks.
-pub(crate) fn fold<P: RankPass>(
+pub(crate) fn fold_ranks<P: RankPass>(
     run: &RecordedRun,
     headers: &[LogHeader],
     start: impl Fn(&LogHeader) -> P + Sync,

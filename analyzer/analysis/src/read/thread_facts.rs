@@ -158,7 +158,7 @@ impl RecordedRun {
                     let kept = by_id.entry(head.thread).or_default();
                     kept.extend(samples.iter().map(|one| CpuSample { ticks: one.ticks, weight_ns: one.weight_ns }));
                     if kept.len() > MOST_SAMPLES {
-                        *kept = halve(kept);
+                        *kept = halve_samples(kept);
                     }
                 }
                 _ => {}
@@ -179,7 +179,7 @@ impl RecordedRun {
 }
 
 /// Returns every other sample, which stands for its neighbour, too.
-fn halve(samples: &[CpuSample]) -> Vec<CpuSample> {
+fn halve_samples(samples: &[CpuSample]) -> Vec<CpuSample> {
     samples
         .chunks(2)
         .map(|pair| {

@@ -31,7 +31,7 @@ mod thread;
 pub(crate) mod timeline;
 pub mod what_if;
 
-pub use segments::{ReplayOptions, SurveyedRun, follow, follow_in_order};
+pub use segments::{ReplayOptions, SurveyedRun, replay_run, replay_run_in_order};
 #[cfg(test)]
 mod tests;
 pub use observer::{

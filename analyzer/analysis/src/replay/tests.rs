@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::segments::tests::SurveyedTestRun;
 use super::timeline::{RankSteps, RegionLookup, RegionTable, RunClock, RunIds};
-use super::{ReplayOptions, ReplayScope, follow};
+use super::{ReplayOptions, ReplayScope, replay_run};
 use crate::metrics::statistics::StatisticsObserver;
 use crate::model::RegionIdx;
 use crate::model::replay_results::ReplayResults;
@@ -25,7 +25,7 @@ fn followed(scenario: Scenario) -> ReplayResults {
     let known = SurveyedTestRun::new(|dir| scenario.write(dir).unwrap(), false);
     let scope = ReplayScope::whole_run(&known.model);
     let options = ReplayOptions { most_kept: MOST, ..ReplayOptions::new(&scope) };
-    follow(known.surveyed(), options, None::<&mut StatisticsObserver>, &|_| ())
+    replay_run(known.surveyed(), options, None::<&mut StatisticsObserver>, &|_| ())
 }
 
 /// Computes and meets the other rank, so often that a thread's history would be long; rank 0 waits each time.

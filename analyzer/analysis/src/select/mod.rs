@@ -62,7 +62,7 @@ impl Selection {
 
     /// Returns `run` with the selected ranks and time alone. `survey` and `all` cover the whole run.
     ///
-    /// Errors: see [`RankSet::resolve`] and [`spans::spans`].
+    /// Errors: see [`RankSet::resolve`] and [`spans::window_spans`].
     pub fn part_of(
         &self,
         run: &RecordedRun,
@@ -72,7 +72,7 @@ impl Selection {
     ) -> Result<RecordedRun, SelectionError> {
         let part = self.ranks_of(run, clusters)?;
         let has_window = self.from.is_some() || self.to.is_some();
-        let spans = if has_window { spans::spans(all, survey, self.from, self.to)? } else { BTreeMap::new() };
+        let spans = if has_window { spans::window_spans(all, survey, self.from, self.to)? } else { BTreeMap::new() };
         Ok(part.with_spans(spans))
     }
 }

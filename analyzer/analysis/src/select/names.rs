@@ -14,15 +14,15 @@ pub fn some_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// Returns the names that are most like `wanted`, the best first; none if none is like it.
-pub fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+pub fn similar_names<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted = wanted.to_lowercase();
-    let ranked = names.map(|name| (likeness(&wanted, &name.to_lowercase()), name));
+    let ranked = names.map(|name| (name_likeness(&wanted, &name.to_lowercase()), name));
     let mut found: Vec<(f64, &str)> = ranked.filter(|(like, _)| *like >= MIN_LIKENESS_OF_NAMES).collect();
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
     found.into_iter().map(|(_, name)| name).take(MOST).collect()
 }
 
-fn likeness(wanted: &str, name: &str) -> f64 {
+fn name_likeness(wanted: &str, name: &str) -> f64 {
     if name.contains(wanted) { 1.0 } else { strsim::jaro_winkler(name, wanted) }
 }
 
@@ -32,7 +32,7 @@ pub fn no_call_site<'a>(wanted: &str, functions: impl Iterator<Item = &'a str>) 
     let mut names: Vec<&str> = functions.map(|function| function.rsplit("::").next().unwrap_or(function)).collect();
     names.sort_unstable();
     names.dedup();
-    let (meant, which) = match near(wanted, names.iter().copied()) {
+    let (meant, which) = match similar_names(wanted, names.iter().copied()) {
         found if found.is_empty() => (names, "functions that call MPI are"),
         found => (found, "like it are"),
     };
@@ -53,9 +53,9 @@ mod tests {
     #[test]
     fn a_mistyped_name_is_known_by_its_likeness() {
         let names = ["force", "neighbour", "output"];
-        assert_eq!(near("froce", names.into_iter()), ["force"]);
-        assert_eq!(near("Neigh", names.into_iter()), ["neighbour"]);
-        assert!(near("zzz", names.into_iter()).is_empty());
+        assert_eq!(similar_names("froce", names.into_iter()), ["force"]);
+        assert_eq!(similar_names("Neigh", names.into_iter()), ["neighbour"]);
+        assert!(similar_names("zzz", names.into_iter()).is_empty());
     }
 
     #[test]

@@ -10,7 +10,7 @@ use wildmatch::WildMatch;
 
 use super::SelectionError;
 use super::names::some_of;
-use crate::read::open::{MAX_EXPECTED, RecordedRun, ranges};
+use crate::read::open::{MAX_EXPECTED, RecordedRun, list_ranks};
 
 /// Ranks, as named by the user. [`RankSet::resolve`] finds them in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl RankSet {
         }
         let ranks: Vec<u32> = ranks.into_iter().collect();
         if !ranks.iter().any(|rank| run.header(*rank).is_some()) {
-            return Err(SelectionError::NoLogs(ranges(&ranks)));
+            return Err(SelectionError::NoLogs(list_ranks(&ranks)));
         }
         Ok(ranks)
     }
@@ -137,7 +137,8 @@ impl FromStr for RankSet {
 
     fn from_str(text: &str) -> Result<Self, RankSetError> {
         let parts = text.split(',').map(str::trim);
-        let items = parts.map(|part| item(part).map_err(|reason| RankSetError { part: part.to_owned(), reason }));
+        let items =
+            parts.map(|part| parse_rank_item(part).map_err(|reason| RankSetError { part: part.to_owned(), reason }));
         Ok(RankSet { items: items.collect::<Result<_, _>>()?, text: text.trim().to_owned() })
     }
 }
@@ -146,7 +147,7 @@ fn rank_number(text: &str) -> Result<u32, &'static str> {
     text.trim().parse().map_err(|_| "is no rank, range or name=value")
 }
 
-fn item(part: &str) -> Result<RankItem, &'static str> {
+fn parse_rank_item(part: &str) -> Result<RankItem, &'static str> {
     if let Some((name, value)) = part.split_once('=') {
         return match (name.trim(), value.trim()) {
             ("host", "") => Err("names no host"),

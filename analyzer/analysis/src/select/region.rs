@@ -6,7 +6,7 @@ use lbprof_collector::Activity;
 use wildmatch::WildMatch;
 
 use super::SelectionError;
-use super::names::{near, some_of};
+use super::names::{similar_names, some_of};
 use crate::model::lifetime::ProcessLifetime;
 use crate::model::loops::NoLoopReason;
 use crate::model::what_if::WhatIfScenario;
@@ -17,7 +17,7 @@ use crate::profile::tables::{map_keys, map_regions};
 /// stand for any characters and any one, or by the start of its own name. The first of these that fits any region counts.
 ///
 /// Errors: no region fits, or several do.
-pub fn find(model: &Model, option: &'static str, name: &str) -> Result<RegionIdx, SelectionError> {
+pub fn find_region(model: &Model, option: &'static str, name: &str) -> Result<RegionIdx, SelectionError> {
     let is_pattern = name.contains(['*', '?']);
     let (whole, end) = (WildMatch::new(name), WildMatch::new(&format!("*/{name}")));
     let fits: [&dyn Fn(&Region) -> bool; 4] = [
@@ -40,7 +40,7 @@ pub fn find(model: &Model, option: &'static str, name: &str) -> Result<RegionIdx
     // Names of regions are easier to tell apart than their paths; each stands for its paths.
     let names: BTreeSet<&str> = model.regions.iter().map(|region| region.name.as_str()).collect();
     let own_name = name.rsplit('/').find(|part| !part.is_empty()).unwrap_or(name);
-    let like = near(own_name.trim_matches(['*', '?']), names.into_iter());
+    let like = similar_names(own_name.trim_matches(['*', '?']), names.into_iter());
     let like = some_of(like.iter().flat_map(|name| {
         let name = (*name).to_owned();
         model.regions.iter().filter(move |region| region.name == name).map(|region| region.path.as_str())
@@ -58,7 +58,7 @@ pub fn find(model: &Model, option: &'static str, name: &str) -> Result<RegionIdx
 ///
 /// Records, dropped records and the ends of ranks are taken over from the whole model. Usage and concurrency are not known for a region. Wait
 /// states and predictions of the whole run stay.
-pub fn within(mut model: Model, region: RegionIdx) -> Model {
+pub fn model_of_region(mut model: Model, region: RegionIdx) -> Model {
     if region == 0 {
         return model;
     }

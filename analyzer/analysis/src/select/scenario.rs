@@ -84,7 +84,7 @@ fn bytes_per_s(text: &str) -> Option<f64> {
     BANDWIDTHS.iter().find_map(|(unit, factor)| Some(text.strip_suffix(unit)?.trim().parse::<f64>().ok()? * factor))
 }
 
-fn append<T>(list: &mut Vec<T>, item: T) -> u32 {
+fn push_indexed<T>(list: &mut Vec<T>, item: T) -> u32 {
     list.push(item);
     list.len() as u32 - 1
 }
@@ -96,8 +96,8 @@ impl AskedScenario {
     /// Errors: the model has no such region, rank or function.
     pub fn scenario(&self, model: &mut Model, names: &ResolvedNames) -> Result<WhatIfScenario, SelectionError> {
         Ok(match self {
-            AskedScenario::Balanced(name) => WhatIfScenario::Balanced(region::find(model, "--what-if", name)?),
-            AskedScenario::Faster(name, times) => match region::find(model, "--what-if", name) {
+            AskedScenario::Balanced(name) => WhatIfScenario::Balanced(region::find_region(model, "--what-if", name)?),
+            AskedScenario::Faster(name, times) => match region::find_region(model, "--what-if", name) {
                 Ok(region) => WhatIfScenario::Faster(region, *times),
                 // No region has the name, but a state of computation or a function may.
                 Err(no_region) => {
@@ -108,18 +108,18 @@ impl AskedScenario {
                             threads::function_named(model, &names.sampled, name, |_| saved).map_err(|_| no_region)?
                         }
                     };
-                    WhatIfScenario::FunctionFaster(append(&mut model.asked_threads.functions, function), *times)
+                    WhatIfScenario::FunctionFaster(push_indexed(&mut model.asked_threads.functions, function), *times)
                 }
             },
             AskedScenario::Network(latency_s, bytes_per_s) => WhatIfScenario::Network(*latency_s, *bytes_per_s),
             AskedScenario::ThreadsBalanced(None) => WhatIfScenario::ThreadsBalanced(None),
             AskedScenario::ThreadsBalanced(Some(name)) => {
                 let region = threads::regions_named(model, &names.places, name)?;
-                WhatIfScenario::ThreadsBalanced(Some(append(&mut model.asked_threads.regions, region)))
+                WhatIfScenario::ThreadsBalanced(Some(push_indexed(&mut model.asked_threads.regions, region)))
             }
             AskedScenario::Parallel(name) => {
                 let function = threads::function_named(model, &names.sampled, name, threads::saved_by_all_cores)?;
-                WhatIfScenario::Spread(append(&mut model.asked_threads.functions, function))
+                WhatIfScenario::Spread(push_indexed(&mut model.asked_threads.functions, function))
             }
             AskedScenario::Rank(rank) => {
                 let found = model.ranks.binary_search_by_key(rank, |one| one.rank);

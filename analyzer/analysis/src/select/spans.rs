@@ -17,7 +17,7 @@ use crate::structure::survey::CallSurvey;
 /// An iteration that a rank does not end lasts until the rank ends.
 ///
 /// Errors: a time that the run does not reach, an iteration that it does not have, a window without time.
-pub fn spans(
+pub fn window_spans(
     model: &Model,
     survey: &CallSurvey,
     from: Option<WindowBoundary>,

@@ -21,7 +21,7 @@ use crate::structure::call_kinds::CallKinds;
 use crate::structure::iterations::bursts::join_bursts;
 use crate::structure::iterations::find::find_loops;
 use crate::structure::iterations::found_loop::FoundLoop;
-use crate::structure::iterations::number::number;
+use crate::structure::iterations::number::number_iterations;
 use crate::structure::iterations::occasional::occasional_tokens;
 use crate::structure::iterations::rounds::take_rounds;
 use crate::structure::iterations::split::CallSplitter;
@@ -176,7 +176,7 @@ impl RankCalls<'_> {
     }
 
     pub(super) fn iterations(&self, one: &FoundLoop, ends: IterationEnds, window: &[CallInterval]) -> u32 {
-        let mut splitter = CallSplitter::new(classes(one, self.survey), one.anchors());
+        let mut splitter = CallSplitter::new(token_classes(one, self.survey), one.anchors());
         if self.has_all_in_window() {
             // The window lacks polls, which end no iteration.
             for call in window {
@@ -190,11 +190,11 @@ impl RankCalls<'_> {
                 ControlFlow::Continue(())
             });
         }
-        number(&splitter.finish(), ends).count
+        number_iterations(&splitter.finish(), ends).count
     }
 
     pub(super) fn occasional(&self, one: &FoundLoop, ends: IterationEnds, window: &[CallInterval]) -> Vec<u32> {
-        occasional_tokens(window, &classes(one, self.survey), one.anchors(), ends)
+        occasional_tokens(window, &token_classes(one, self.survey), one.anchors(), ends)
     }
 
     /// Returns the kinds of a loop's calls that are collective operations, with the number of the rank's calls of each.
@@ -265,7 +265,7 @@ impl RankCalls<'_> {
     }
 }
 
-pub(super) fn classes(one: &FoundLoop, survey: &CallSurvey) -> Vec<TokenClass> {
+pub(super) fn token_classes(one: &FoundLoop, survey: &CallSurvey) -> Vec<TokenClass> {
     let mut classes: Vec<TokenClass> = survey
         .tokens
         .iter()

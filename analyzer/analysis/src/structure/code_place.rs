@@ -93,9 +93,9 @@ impl CodePlace {
         if self.callers.is_empty() { self.own_label() } else { self.through(&self.shortened().own_label()) }
     }
 
-    /// Returns the last two parts of the function's name, see [`short`]; empty if it is not known.
+    /// Returns the last two parts of the function's name, see [`short_name`]; empty if it is not known.
     pub fn short_function(&self) -> &str {
-        short(self.function_label())
+        short_name(self.function_label())
     }
 
     pub(super) fn shortened(&self) -> CodePlace {
@@ -228,7 +228,7 @@ pub fn first_on_line(places: &[CodePlace]) -> Vec<u32> {
 pub type SourcePosition = Vec<(CodePlace, Option<u32>)>;
 
 /// Returns the last two parts of a qualified name of C++: `LAMMPS_NS::CommBrick::exchange` becomes `CommBrick::exchange`.
-pub fn short(function: &str) -> &str {
+pub fn short_name(function: &str) -> &str {
     let mut depth = 0_i32;
     let mut parts = Vec::new();
     for (at, byte) in function.bytes().enumerate() {
@@ -313,9 +313,9 @@ mod tests {
 
     #[test]
     fn the_last_two_parts_of_a_qualified_name_are_enough() {
-        assert_eq!(short("LAMMPS_NS::CommBrick::exchange"), "CommBrick::exchange");
-        assert_eq!(short("CommBrick::exchange"), "CommBrick::exchange");
-        assert_eq!(short("a::b::Solver<std::vector<int>>::run"), "Solver<std::vector<int>>::run");
-        assert_eq!(short("solve_"), "solve_");
+        assert_eq!(short_name("LAMMPS_NS::CommBrick::exchange"), "CommBrick::exchange");
+        assert_eq!(short_name("CommBrick::exchange"), "CommBrick::exchange");
+        assert_eq!(short_name("a::b::Solver<std::vector<int>>::run"), "Solver<std::vector<int>>::run");
+        assert_eq!(short_name("solve_"), "solve_");
     }
 }

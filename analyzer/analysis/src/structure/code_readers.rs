@@ -96,7 +96,7 @@ pub(super) struct FileReader {
 struct OpenFiles(HashMap<CodeFile, Option<SymbolSources>>);
 
 impl CodeReaders {
-    /// Has files read by a process that `command` starts and that calls [`serve`].
+    /// Has files read by a process that `command` starts and that calls [`answer_requests`].
     pub fn apart(command: fn() -> Command) -> CodeReaders {
         CodeReaders(Some(Arc::new(CodeWorker { command, running: Mutex::default() })))
     }
@@ -229,7 +229,7 @@ fn thread_time() -> Duration {
 
 /// Answers the requests of a report until it has no more, in the process of [`CodeReaders::apart`]. Calls `allow` with the processor time that the
 /// process may take from then on.
-pub fn serve(requests: impl Read, answers: impl Write, allow: impl Fn(Duration)) {
+pub fn answer_requests(requests: impl Read, answers: impl Write, allow: impl Fn(Duration)) {
     let (mut requests, mut answers) = (BufReader::new(requests), BufWriter::new(answers));
     let mut files = OpenFiles::default();
     let config = bincode::config::standard();

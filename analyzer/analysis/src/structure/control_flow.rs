@@ -176,7 +176,7 @@ impl ControlFlow {
     /// at whose address `can_pass` holds.
     pub(super) fn reachable_calls(&self, return_address: u64, mut can_pass: impl FnMut(u64) -> bool) -> ReachableCalls {
         let mut reachable = ReachableCalls { is_complete: true, ..ReachableCalls::default() };
-        reach(self.index(return_address), |idx| {
+        reachable_steps(self.index(return_address), |idx| {
             let step = &self.steps[idx];
             if step.next != NextStep::Following && !can_pass(step.begin) {
                 return [None, None].into_iter().flatten();
@@ -229,7 +229,7 @@ impl ControlFlow {
             pending.extend(next.into_iter().flatten());
         }
         edges.sort_unstable();
-        let leads_to_end = reach([END], |idx| edges_to(&edges, idx).map(|edge| edge.from));
+        let leads_to_end = reachable_steps([END], |idx| edges_to(&edges, idx).map(|edge| edge.from));
         edges.retain(|edge| leads_to_end.contains(&edge.to));
         Some(edges)
     }
@@ -254,7 +254,7 @@ struct FlowEdge {
 }
 
 /// Returns the given steps and all steps reached from them, where `next` returns the neighbours of a step.
-pub(super) fn reach<I: Iterator<Item = usize>>(
+pub(super) fn reachable_steps<I: Iterator<Item = usize>>(
     starts: impl IntoIterator<Item = usize>,
     mut next: impl FnMut(usize) -> I,
 ) -> FxHashSet<usize> {

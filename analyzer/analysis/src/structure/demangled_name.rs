@@ -31,7 +31,7 @@ pub(super) fn demangled_name(name: &str, language: Option<DwLang>) -> String {
     if !name.starts_with("_Z") {
         return name.to_owned();
     }
-    let demangled = demangle(name, USUAL_DEPTH).or_else(|| demangle_deeply(name));
+    let demangled = demangle_cpp(name, USUAL_DEPTH).or_else(|| demangle_deeply(name));
     demangled.or_else(|| readable_part(name)).unwrap_or_else(|| name.to_owned())
 }
 
@@ -44,11 +44,11 @@ fn has_rust_hash(name: &str) -> bool {
 
 fn demangle_deeply(name: &str) -> Option<String> {
     let name = name.to_owned();
-    let deep = thread::Builder::new().stack_size(STACK_BYTES).spawn(move || demangle(&name, MAX_DEPTH));
+    let deep = thread::Builder::new().stack_size(STACK_BYTES).spawn(move || demangle_cpp(&name, MAX_DEPTH));
     deep.ok()?.join().ok()?
 }
 
-fn demangle(name: &str, depth: u32) -> Option<String> {
+fn demangle_cpp(name: &str, depth: u32) -> Option<String> {
     let options = ParseOptions::default().recursion_limit(depth);
     let symbol = Symbol::new_with_options(name.as_bytes(), &options).ok()?;
     let mut text = BoundedText::default();

@@ -18,12 +18,12 @@ pub fn as_one(survey: &CallSurvey, first_copy: &[u32]) -> (HashMap<CallToken, u3
             *numbers.entry(original).or_insert(own)
         })
         .collect();
-    let ranks = survey.ranks.iter().map(|rank| counted(rank, &of_kind)).collect();
+    let ranks = survey.ranks.iter().map(|rank| count_by_kind(rank, &of_kind)).collect();
     let tokens = survey.tokens.iter().copied().zip(of_kind.iter().copied()).collect();
     (tokens, CallSurvey { ranks, ..survey.clone() })
 }
 
-fn counted(rank: &RankSurvey, of_kind: &[u32]) -> RankSurvey {
+fn count_by_kind(rank: &RankSurvey, of_kind: &[u32]) -> RankSurvey {
     let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
     for &(kind, count) in &rank.counts {
         if let Some(&kind) = of_kind.get(kind as usize) {

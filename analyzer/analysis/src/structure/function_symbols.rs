@@ -35,7 +35,7 @@ pub(super) fn function_names(path: &Path, addresses: &[u64], faults: &mut Vec<St
     let cache = ReadCache::new(file);
     if let Ok(file) = object::File::parse(&cache) {
         found.add(&file);
-        let kept = file.section_by_name(".gnu_debugdata").and_then(|section| decompressed(section.data().ok()?));
+        let kept = file.section_by_name(".gnu_debugdata").and_then(|section| decompress_symbols(section.data().ok()?));
         if let Some(Ok(kept)) = kept.as_deref().map(object::File::parse) {
             found.add(&kept);
         }
@@ -51,7 +51,7 @@ pub(super) fn function_names(path: &Path, addresses: &[u64], faults: &mut Vec<St
 }
 
 /// Returns the file in `.gnu_debugdata`, or `None` if it is damaged or too large.
-fn decompressed(section: &[u8]) -> Option<Vec<u8>> {
+fn decompress_symbols(section: &[u8]) -> Option<Vec<u8>> {
     let mut data = Vec::new();
     let reader = XzReader::new_mem_limit(section, true, MAX_MEMORY_KIB);
     reader.take(MAX_BYTES + 1).read_to_end(&mut data).ok()?;

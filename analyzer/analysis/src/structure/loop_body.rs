@@ -17,7 +17,7 @@ use petgraph::algo::kosaraju_scc;
 use petgraph::graphmap::DiGraphMap;
 use rustc_hash::FxHashSet;
 
-use super::control_flow::{ControlFlow, reach};
+use super::control_flow::{ControlFlow, reachable_steps};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallInLoop {
@@ -44,7 +44,10 @@ impl ControlFlow {
         let (&first, other) = (looped.first()?, self.call_index(other)?);
         let ways = self.ways();
         // A jump by a table before the loop, as of a `switch` around it, leads into it at its begin.
-        if reach([first], |step| ways.neighbors(step)).into_iter().any(|step| self.has_unknown_successor(step)) {
+        if reachable_steps([first], |step| ways.neighbors(step))
+            .into_iter()
+            .any(|step| self.has_unknown_successor(step))
+        {
             return None;
         }
         let body = innermost_loop(&ways, &looped);
@@ -54,7 +57,8 @@ impl ControlFlow {
         if !body.contains(&other) {
             return Some(CallInLoop::Outside);
         }
-        let passed = reach([first], |step| ways.neighbors(step).filter(|next| body.contains(next) && *next != other));
+        let passed =
+            reachable_steps([first], |step| ways.neighbors(step).filter(|next| body.contains(next) && *next != other));
         let is_optional = passed.into_iter().any(|step| ways.contains_edge(step, first));
         Some(if is_optional { CallInLoop::Sometimes } else { CallInLoop::Always })
     }
@@ -66,7 +70,9 @@ impl ControlFlow {
         let (from, to) = (self.call_index(from)?, self.call_index(to)?);
         let ways = self.ways_from_begin();
         let [after, before] = [(from, petgraph::Outgoing), (to, petgraph::Incoming)].map(|(start, direction)| {
-            reach([start], |step| ways.neighbors_directed(step, direction).filter(|&next| !self.leads_to_mpi(next)))
+            reachable_steps([start], |step| {
+                ways.neighbors_directed(step, direction).filter(|&next| !self.leads_to_mpi(next))
+            })
         });
         let dominators = ways.contains_node(0).then(|| simple_fast(&ways, 0))?;
         let mut loops: FxHashSet<usize> = FxHashSet::default();
@@ -135,7 +141,7 @@ fn is_on_all_ways(dominators: &Dominators<usize>, passed: usize, step: usize) ->
 
 /// Returns whether one step leads to another, both of a loop, without going through the loop's first step again.
 fn can_reach(ways: &DiGraphMap<usize, ()>, from: usize, to: usize, first: usize) -> bool {
-    reach([from], |step| ways.neighbors(step).filter(|&next| next != first)).contains(&to)
+    reachable_steps([from], |step| ways.neighbors(step).filter(|&next| next != first)).contains(&to)
 }
 
 /// Returns the steps of the innermost loop that contains all of `looped`.

@@ -17,13 +17,13 @@ use std::collections::HashMap;
 use super::StructureOptions;
 use super::activations::ActivationFinder;
 use super::anchors::{CallEvidence, common_ends};
-use super::calls::{RankCalls, classes};
+use super::calls::{RankCalls, token_classes};
 use super::lockstep::LockstepTeam;
 use super::loop_group::LoopGroup;
 use super::named::NamedLoop;
 use super::placer::MOST_LOOPS;
-use super::segment_name::label;
-use super::unassigned_ranks::{candidates, has_repeated_calls_of, representative};
+use super::segment_name::place_label;
+use super::unassigned_ranks::{calling_ranks, has_repeated_calls_of, representative_rank};
 use crate::model::loops::{IterationEnds, Loop, TokenClass};
 use crate::read::open::RecordedRun;
 use crate::structure::iterations::found_loop::FoundLoop;
@@ -35,7 +35,7 @@ use lbprof_thresholds::regions::MIN_INNER_LOOP_TIME;
 const MOST_GROUPS: usize = 16;
 
 /// Finds the loops of all ranks of `run`, outer ones before the loops in them.
-pub fn find(
+pub fn find_run_loops(
     run: &RecordedRun,
     survey: &CallSurvey,
     names: &ResolvedNames,
@@ -46,9 +46,14 @@ pub fn find(
     let named = wanted.loop_at.as_deref().map(|text| NamedLoop::new(text, survey, places));
     let evidence = CallEvidence { survey, in_main: &names.in_main, calls: &names.calls };
     let activations = RefCell::new(ActivationFinder::new(names, &survey.sites));
-    let mut groups =
-        groups(named.as_ref(), evidence, |rank| RankCalls { run, survey, tokens, rank, activations: &activations });
-    agree(&mut groups);
+    let mut groups = group_ranks(named.as_ref(), evidence, |rank| RankCalls {
+        run,
+        survey,
+        tokens,
+        rank,
+        activations: &activations,
+    });
+    align_iteration_ends(&mut groups);
     for group in &mut groups {
         group.ranks.sort_unstable();
     }
@@ -106,7 +111,7 @@ fn form_teams<'g, 'a>(groups: &'g [LoopGroup<'a>], is_named: bool) -> (Vec<Locks
 
 /// Lets groups that end their iterations with the same call, and make it equally often, end one with each of these calls: the calls of one
 /// group before the first may be no whole iteration on another.
-fn agree(groups: &mut [LoopGroup]) {
+fn align_iteration_ends(groups: &mut [LoopGroup]) {
     for at in 1..groups.len() {
         let (known, rest) = groups.split_at_mut(at);
         let group = &mut rest[0];
@@ -120,15 +125,15 @@ fn agree(groups: &mut [LoopGroup]) {
     }
 }
 
-fn groups<'a>(
+fn group_ranks<'a>(
     named: Option<&NamedLoop>,
     evidence: CallEvidence<'a>,
     calls: impl Fn(&'a RankSurvey) -> RankCalls<'a>,
 ) -> Vec<LoopGroup<'a>> {
-    let mut remaining = candidates(evidence.survey);
+    let mut remaining = calling_ranks(evidence.survey);
     let mut groups: Vec<LoopGroup> = Vec::new();
     for _ in 0..MOST_GROUPS {
-        let Some(chosen) = representative(&remaining) else { break };
+        let Some(chosen) = representative_rank(&remaining) else { break };
         let calls = calls(chosen.rank);
         let (window, definitions) = calls.call_window();
         let mut own = calls.loops(&window, named).and_then(|found| LoopGroup::new(calls, chosen, found));
@@ -177,14 +182,14 @@ fn to_loop(one: &FoundLoop, group: &LoopGroup, survey: &CallSurvey, places: &[Co
     let main = group.main();
     let anchor = one.anchor.tokens.iter().filter_map(|&token| survey.tokens.get(token as usize));
     let anchor: Vec<(Option<u32>, u16)> = anchor.map(|token| (token.site, token.operation)).collect();
-    let mut classes = classes(one, survey);
+    let mut classes = token_classes(one, survey);
     for &token in group.occasional.iter().filter(|_| one.main) {
         if let Some(class) = classes.get_mut(token as usize) {
             *class = TokenClass::Occasional;
         }
     }
     let share_of_main = if main.time > 0 { one.time as f64 / main.time as f64 } else { 0.0 };
-    let place = anchor.first().and_then(|(site, _)| places.get((*site)? as usize)).map(label);
+    let place = anchor.first().and_then(|(site, _)| places.get((*site)? as usize)).map(place_label);
     Loop {
         name: match one.main {
             true => "loop".to_owned(),

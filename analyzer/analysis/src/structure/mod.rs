@@ -87,9 +87,10 @@ impl RunStructure {
         wanted: &StructureOptions,
     ) -> RunStructure {
         let (tokens, counted) = duplicate_calls::as_one(survey, &names.first_copy);
-        let mut structure = RunStructure { tokens, without: without(survey, wanted), ..RunStructure::default() };
+        let mut structure =
+            RunStructure { tokens, without: reason_without_loop(survey, wanted), ..RunStructure::default() };
         if structure.without == NoLoopReason::Nothing {
-            structure.loops = loops::find(run, &counted, names, wanted, &structure.tokens);
+            structure.loops = loops::find_run_loops(run, &counted, names, wanted, &structure.tokens);
             structure.without = match structure.loops.is_empty() {
                 false => NoLoopReason::Nothing,
                 true if wanted.loop_at.is_some() => NoLoopReason::NoSuchCallSite,
@@ -154,7 +155,7 @@ fn places_of(one: &Loop, survey: &CallSurvey, segments: &CodeSegments) -> FxHash
     tokens.map(|(_, token)| segments.place(token.site)).collect()
 }
 
-fn without(survey: &CallSurvey, wanted: &StructureOptions) -> NoLoopReason {
+fn reason_without_loop(survey: &CallSurvey, wanted: &StructureOptions) -> NoLoopReason {
     if !wanted.detect {
         NoLoopReason::NotWanted
     } else if survey.profiles {

@@ -17,7 +17,7 @@ pub(super) struct NamedLoop {
 impl NamedLoop {
     /// Finds the calls at call sites with `text` in their labels. A number after a slash at its end is the number of these calls per iteration.
     pub fn new(text: &str, survey: &CallSurvey, places: &[CodePlace]) -> NamedLoop {
-        let (label, every) = parts(text);
+        let (label, every) = parse_loop_label(text);
         let tokens = (0..)
             .zip(&survey.tokens)
             .filter(|(_, token)| {
@@ -55,7 +55,7 @@ impl NamedLoop {
 }
 
 /// Splits the user's text into a part of a label and the number of these calls per iteration.
-pub fn parts(text: &str) -> (&str, NonZeroU32) {
+pub fn parse_loop_label(text: &str) -> (&str, NonZeroU32) {
     let numbered = text.rsplit_once('/').and_then(|(label, number)| Some((label, number.parse().ok()?)));
     numbered.filter(|(label, _)| !label.is_empty()).unwrap_or((text, NonZeroU32::MIN))
 }
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn a_number_behind_a_slash_is_how_often_the_call_comes_in_an_iteration() {
         let of = |text| {
-            let (label, every) = parts(text);
+            let (label, every) = parse_loop_label(text);
             (label, every.get())
         };
         assert_eq!(of("halo (halo.c:20)"), ("halo (halo.c:20)", 1));

@@ -7,7 +7,7 @@ use crate::read::definitions::RankDefinitions;
 use crate::structure::{CodePath, FoundRegion, RunStructure};
 
 /// Makes a region that was found, without its parent.
-fn found(name: &str, code: CodeName) -> Region {
+fn found_region(name: &str, code: CodeName) -> Region {
     Region { found: true, code: Some(code), ..Region::marked(name) }
 }
 
@@ -19,7 +19,7 @@ fn code_regions(code: CodePath) -> impl Iterator<Item = Region> {
         call: part.call,
         ends: code.ends.clone().filter(|_| at == last),
         between: code.between.clone().filter(|_| at == last),
-        ..found(&part.name, part.code)
+        ..found_region(&part.name, part.code)
     })
 }
 
@@ -50,7 +50,7 @@ pub fn loop_path(structure: &RunStructure, at: usize) -> Vec<Region> {
     structure
         .loop_path(at)
         .into_iter()
-        .map(|(name, iterated)| Region { iterated, ..found(name, CodeName::of_loop(name)) })
+        .map(|(name, iterated)| Region { iterated, ..found_region(name, CodeName::of_loop(name)) })
         .collect()
 }
 

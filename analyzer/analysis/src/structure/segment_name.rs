@@ -53,7 +53,7 @@ impl CallPoint {
     }
 
     fn label(&self) -> String {
-        label(&self.place)
+        place_label(&self.place)
     }
 }
 
@@ -119,16 +119,21 @@ pub(super) fn name_code(from: &[CallPoint], to: &[CallPoint]) -> String {
     let function = last.place.short_function();
     let has_lines = all.clone().all(|point| point.place.line.is_some());
     match last.place.file.as_deref() {
-        _ if from.is_empty() => format!("{START} → {}", list(to, CallPoint::label)),
+        _ if from.is_empty() => format!("{START} → {}", list_points(to, CallPoint::label)),
         Some(file) if is_one_function && has_lines => {
             let file = base_name(file);
             match from == to {
-                true => format!("{function} ({file}:{})", list(to, line)),
-                false => format!("{function} ({file}:{} → {})", list(from, line), list(to, line)),
+                true => format!("{function} ({file}:{})", list_points(to, line_with_callee)),
+                false => format!(
+                    "{function} ({file}:{} → {})",
+                    list_points(from, line_with_callee),
+                    list_points(to, line_with_callee)
+                ),
             }
         }
         _ if is_one_function && all.all(|point| point.place.line.is_none()) => {
-            let (begin, end) = (list(from, CallPoint::called_or_empty), list(to, CallPoint::called_or_empty));
+            let (begin, end) =
+                (list_points(from, CallPoint::called_or_empty), list_points(to, CallPoint::called_or_empty));
             match (begin.as_str(), end.as_str()) {
                 ("", "") => function.to_owned(),
                 (begin, "") => format!("{function} ({begin} →)"),
@@ -137,11 +142,11 @@ pub(super) fn name_code(from: &[CallPoint], to: &[CallPoint]) -> String {
                 (begin, end) => format!("{function} ({begin} → {})", without_class_of(begin, end)),
             }
         }
-        _ if from == to => list(to, CallPoint::label),
+        _ if from == to => list_points(to, CallPoint::label),
         _ => {
             let first = from.first().map_or("", |point| point.place.short_function());
-            let end = list(to, CallPoint::label);
-            format!("{} → {}", list(from, CallPoint::label), without_class_of(first, &end))
+            let end = list_points(to, CallPoint::label);
+            format!("{} → {}", list_points(from, CallPoint::label), without_class_of(first, &end))
         }
     }
 }
@@ -151,8 +156,8 @@ pub(super) fn name_without_lines(from: &[CallPoint], to: &[CallPoint]) -> CodeNa
     let ends = from.first().into_iter().chain(to.first());
     let mut functions: Vec<&str> = ends.map(|point| point.place.short_function()).collect();
     functions.dedup();
-    let end = list(to, CallPoint::called_without_number);
-    let calls = match list(from, CallPoint::called_without_number) {
+    let end = list_points(to, CallPoint::called_without_number);
+    let calls = match list_points(from, CallPoint::called_without_number) {
         begin if begin.is_empty() => format!("{START} → {end}"),
         begin => format!("{begin} → {end}"),
     };
@@ -211,13 +216,13 @@ fn call_in_words(point: &CallPoint, is_on_line: bool) -> String {
 
 /// Returns one or two calls, or the first and the number of others: a sentence with a longer list is hard to read.
 fn list_in_words(points: &[CallPoint], is_on_line: bool) -> String {
-    match distinct(points.iter().map(|point| call_in_words(point, is_on_line))).as_slice() {
+    match distinct_texts(points.iter().map(|point| call_in_words(point, is_on_line))).as_slice() {
         [first, others @ ..] if others.len() > 1 => format!("{first} or {} others", others.len()),
         few => few.join(" or "),
     }
 }
 
-fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
+fn distinct_texts(texts: impl Iterator<Item = String>) -> Vec<String> {
     let mut distinct: Vec<String> = Vec::new();
     for text in texts {
         if !distinct.contains(&text) {
@@ -228,7 +233,7 @@ fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 /// Returns the line of a call, with what it calls if there are several calls on the line.
-fn line(point: &CallPoint) -> String {
+fn line_with_callee(point: &CallPoint) -> String {
     let line = point.place.line.unwrap_or(0).to_string();
     match point.called.as_deref().filter(|_| point.is_shared) {
         Some(called) => format!("{line} {called}"),
@@ -236,8 +241,8 @@ fn line(point: &CallPoint) -> String {
     }
 }
 
-fn list(points: &[CallPoint], words: impl Fn(&CallPoint) -> String) -> String {
-    let mut listed = distinct(points.iter().map(words));
+fn list_points(points: &[CallPoint], words: impl Fn(&CallPoint) -> String) -> String {
+    let mut listed = distinct_texts(points.iter().map(words));
     let n_more = listed.len().saturating_sub(MAX_LISTED);
     listed.truncate(MAX_LISTED);
     match n_more {
@@ -253,7 +258,7 @@ fn without_class_of(function: &str, to: &str) -> String {
 }
 
 /// Returns a place by its short name, without its offset if more is known.
-pub fn label(place: &CodePlace) -> String {
+pub fn place_label(place: &CodePlace) -> String {
     let own = match place.line {
         None if place.function.is_some() => place.short_function().to_owned(),
         _ => place.shortened().own_label(),

@@ -23,7 +23,7 @@ use crate::model::{CodeEnds, CodeName};
 use crate::structure::activations::{ActivationFinder, WorkItem};
 use crate::structure::call_tree::CallTree;
 use crate::structure::segment_name::{
-    CallPoint, START, call_points, describe_code, label, name_code, name_without_lines,
+    CallPoint, START, call_points, describe_code, name_code, name_without_lines, place_label,
 };
 use crate::structure::survey::CallSurvey;
 use crate::structure::symbols::ResolvedNames;
@@ -149,7 +149,7 @@ impl CodeSegments {
             all = all.saturating_add(pair.ns);
         }
         let codes = find_code(times, survey, names);
-        let functions = functions(calls, &codes, all);
+        let functions = function_regions(calls, &codes, all);
         let mut found = CodeSegments { calls: calls.clone(), place_of_site, ..CodeSegments::default() };
         found.segments.push(CodeSegment { part: Some(CodePart::other()), ..CodeSegment::default() });
         found.add_segments(codes, &functions, all);
@@ -260,7 +260,7 @@ impl CodeSegments {
     /// Returns the label of the outermost call on the path to a node that is not one of `outside`, or else the node's label.
     fn label_within(&self, node: u32, outside: &[u32]) -> String {
         let shown = self.calls.path(node).into_iter().find(|at| !outside.contains(at)).unwrap_or(node);
-        self.calls.node(shown).map(|node| label(&node.place)).unwrap_or_default()
+        self.calls.node(shown).map(|node| place_label(&node.place)).unwrap_or_default()
     }
 }
 
@@ -347,7 +347,7 @@ fn point_at(points: &[CallPoint], node: u32) -> CallPoint {
 }
 
 /// Returns the functions in which time passes between calls, in their own code or in several functions that they call, but not all time.
-fn functions(calls: &CallTree, codes: &BTreeMap<SegmentKey, SegmentCode>, all: u64) -> FunctionRegions {
+fn function_regions(calls: &CallTree, codes: &BTreeMap<SegmentKey, SegmentCode>, all: u64) -> FunctionRegions {
     let mut own: HashMap<u32, u64> = HashMap::new();
     for (call, ns) in codes.iter().filter_map(|(key, code)| Some((key.function?, code.ns))) {
         let time = own.entry(call).or_default();

@@ -105,16 +105,16 @@ pub struct SitePair {
 }
 
 /// Surveys `run`.
-pub fn survey(run: &RecordedRun, progress: ProgressReport) -> CallSurvey {
+pub fn survey_run(run: &RecordedRun, progress: ProgressReport) -> CallSurvey {
     survey_ranks(run, &run.headers, progress).unwrap_or_default().sorted()
 }
 
 /// Surveys the ranks of `run` with these headers: a part of the run's survey, or `None` if there are none.
 pub(crate) fn survey_ranks(run: &RecordedRun, headers: &[LogHeader], progress: ProgressReport) -> Option<CallSurvey> {
-    pass::fold(run, headers, |header| RankPassState::new(header, run.part.is_first_look), progress)
+    pass::fold_ranks(run, headers, |header| RankPassState::new(header, run.part.is_first_look), progress)
 }
 
-fn renumbered(site: Option<u32>, indices: &[u32]) -> Option<u32> {
+fn renumbered_site(site: Option<u32>, indices: &[u32]) -> Option<u32> {
     site.map(|site| indices[site as usize])
 }
 
@@ -150,8 +150,11 @@ impl CallSurvey {
     /// Returns the survey of all ranks, with call sites and kinds of calls in an order that does not depend on the order of merging.
     pub(crate) fn sorted(self) -> CallSurvey {
         let (sites, indices) = self.sites.sorted();
-        let tokens: Vec<CallToken> =
-            self.tokens.iter().map(|token| CallToken { site: renumbered(token.site, &indices), ..*token }).collect();
+        let tokens: Vec<CallToken> = self
+            .tokens
+            .iter()
+            .map(|token| CallToken { site: renumbered_site(token.site, &indices), ..*token })
+            .collect();
         let mut order: Vec<u32> = (0..tokens.len() as u32).collect();
         order.sort_by_key(|&at| tokens[at as usize]);
         let mut numbers = vec![0; tokens.len()];
@@ -165,7 +168,8 @@ impl CallSurvey {
         }
         let tokens = order.iter().map(|&old| tokens[old as usize]).collect();
         let pairs = self.pairs.into_iter();
-        let pairs = pairs.map(|((from, to), pair)| ((renumbered(from, &indices), renumbered(to, &indices)), pair));
+        let pairs =
+            pairs.map(|((from, to), pair)| ((renumbered_site(from, &indices), renumbered_site(to, &indices)), pair));
         CallSurvey { sites, tokens, ranks, pairs: pairs.collect(), ..self }
     }
 }
@@ -176,7 +180,7 @@ impl PartialResult for CallSurvey {
         let mut known: HashMap<CallToken, u32> = self.tokens.iter().copied().zip(0..).collect();
         let mut numbers = Vec::with_capacity(higher.tokens.len());
         for token in higher.tokens {
-            let token = CallToken { site: renumbered(token.site, &sites), ..token };
+            let token = CallToken { site: renumbered_site(token.site, &sites), ..token };
             numbers.push(intern(&mut known, &mut self.tokens, token));
         }
         for mut rank in higher.ranks {
@@ -184,7 +188,7 @@ impl PartialResult for CallSurvey {
             self.ranks.push(rank);
         }
         for ((from, to), pair) in higher.pairs {
-            let own = self.pairs.entry((renumbered(from, &sites), renumbered(to, &sites))).or_default();
+            let own = self.pairs.entry((renumbered_site(from, &sites), renumbered_site(to, &sites))).or_default();
             own.count = own.count.saturating_add(pair.count);
             own.ns = own.ns.saturating_add(pair.ns);
         }

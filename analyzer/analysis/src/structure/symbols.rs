@@ -70,8 +70,8 @@ struct NamingTime {
 }
 
 /// Resolves the call sites `all` with `readers` in a limited processor time.
-pub fn resolve(all: &CallSiteTable, readers: &CodeReaders, within: Duration) -> ResolvedNames {
-    let mut places = unresolved(all);
+pub fn resolve_names(all: &CallSiteTable, readers: &CodeReaders, within: Duration) -> ResolvedNames {
+    let mut places = unresolved_places(all);
     let mut by_module: BTreeMap<u32, BTreeSet<u64>> = BTreeMap::new();
     for site in &all.call_sites {
         if let Some(module) = site.module {
@@ -270,8 +270,8 @@ fn return_to(address: u64) -> u64 {
 }
 
 /// Returns call sites without looking up their names.
-pub fn unnamed(all: &CallSiteTable) -> ResolvedNames {
-    let calls = known_calls(all, unresolved(all), |_| const { &Vec::new() }, |_| false);
+pub fn sites_without_names(all: &CallSiteTable) -> ResolvedNames {
+    let calls = known_calls(all, unresolved_places(all), |_| const { &Vec::new() }, |_| false);
     ResolvedNames { sampled: CodeBuilder::new(&all.modules).finish(), ..calls }
 }
 
@@ -318,7 +318,7 @@ fn known_calls<'a>(
 const MAIN_SCRIPT: &str = "<module>";
 
 /// Returns the places of call sites by module and offset, or by interpreted functions in the log.
-fn unresolved(all: &CallSiteTable) -> Vec<CodePlace> {
+fn unresolved_places(all: &CallSiteTable) -> Vec<CodePlace> {
     let places = all.call_sites.iter().map(|site| match site.function.and_then(|at| all.functions.get(at as usize)) {
         Some(function) => CodePlace {
             function: Some(function.name.clone()),

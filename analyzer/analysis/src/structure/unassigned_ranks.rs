@@ -13,7 +13,7 @@ pub struct UnassignedRank<'a> {
     pub kinds: usize,
 }
 
-pub fn candidates(survey: &CallSurvey) -> Vec<UnassignedRank<'_>> {
+pub fn calling_ranks(survey: &CallSurvey) -> Vec<UnassignedRank<'_>> {
     let mut sets: BTreeMap<Vec<u32>, Vec<&RankSurvey>> = BTreeMap::new();
     for rank in survey.ranks.iter().filter(|rank| rank.calls > 0) {
         sets.entry(kinds_of(rank).collect()).or_default().push(rank);
@@ -33,7 +33,7 @@ fn kinds_of(rank: &RankSurvey) -> impl Iterator<Item = u32> {
 
 /// Returns the rank that represents most others: the one with the median number of calls in the largest set of ranks that repeat the same kinds of
 /// calls, and the lowest if there are several.
-pub fn representative<'a>(ranks: &[UnassignedRank<'a>]) -> Option<UnassignedRank<'a>> {
+pub fn representative_rank<'a>(ranks: &[UnassignedRank<'a>]) -> Option<UnassignedRank<'a>> {
     let mut sets: BTreeMap<usize, Vec<UnassignedRank>> = BTreeMap::new();
     for one in ranks {
         sets.entry(one.kinds).or_default().push(*one);

@@ -7,7 +7,7 @@ use lbprof_collector::Activity;
 use lbprof_thresholds::metrics::MIN_TIME_OF_ACTIVITY_MATRIX;
 
 use super::{Matrix, RankRows};
-use crate::metrics::outliers::outliers;
+use crate::metrics::outliers::find_high_outliers;
 use crate::model::{IterationSeries, Model, RegionIdx, SlowestInIteration, first_of_block};
 use lbprof_collector::words::GroupedNumber;
 
@@ -71,7 +71,7 @@ pub struct SlowRanks {
 impl SlowRanks {
     /// Finds the slow ranks by their total computation; NaN where it is not known.
     fn new(model: &Model, computation_s: &[f64]) -> Option<SlowRanks> {
-        let found = outliers(computation_s)?;
+        let found = find_high_outliers(computation_s)?;
         let named = &found.places[..found.places.len().min(MOST_OUTLIERS)];
         Some(SlowRanks {
             median_s: found.median,
@@ -99,12 +99,12 @@ pub struct IterationColumns {
 impl IterationColumns {
     fn new(numbers: Vec<u32>, power: u8, rows: usize, matrices: usize) -> IterationColumns {
         let most = (MOST_NUMBERS / (rows * matrices).max(1)).clamp(1, MOST_COLUMNS);
-        let blocks = blocks(&numbers, power).count();
+        let blocks = block_starts(&numbers, power).count();
         IterationColumns::with_blocks(numbers, power, blocks.div_ceil(most).max(1))
     }
 
     fn with_blocks(numbers: Vec<u32>, power: u8, per_column: usize) -> IterationColumns {
-        let starts = blocks(&numbers, power).step_by(per_column).collect();
+        let starts = block_starts(&numbers, power).step_by(per_column).collect();
         IterationColumns { numbers, per_column: per_column << power, power, starts }
     }
 
@@ -165,7 +165,7 @@ impl IterationColumns {
 }
 
 /// Returns the places in `numbers` at which blocks of 2^`power` iterations begin.
-fn blocks(numbers: &[u32], power: u8) -> impl Iterator<Item = usize> {
+fn block_starts(numbers: &[u32], power: u8) -> impl Iterator<Item = usize> {
     let chunks = numbers.chunk_by(move |one, next| first_of_block(*one, power) == first_of_block(*next, power));
     chunks.scan(0, |next, chunk| Some(std::mem::replace(next, *next + chunk.len())))
 }
@@ -183,7 +183,7 @@ impl ViewPlan {
     pub fn new(model: &Model, rows: &RankRows) -> Option<ViewPlan> {
         let idx = model.main_loop()?;
         let slowest = model.slowest.get(idx as usize).filter(|slowest| !slowest.is_empty())?;
-        let shown = shown(model, idx);
+        let shown = shown_activities(model, idx);
         let numbers = slowest.iter().map(|one| one.iteration).collect();
         // One more for blocking, and one for the longest of several ranks.
         let more = 1 + usize::from(rows.per_row() > 1);
@@ -223,7 +223,7 @@ impl IterationView {
 }
 
 /// Computation, and the activities of MPI that take their share of the time of the loop's iterations.
-fn shown(model: &Model, idx: RegionIdx) -> Vec<Activity> {
+fn shown_activities(model: &Model, idx: RegionIdx) -> Vec<Activity> {
     let mut sums = [0.0; Activity::COUNT];
     for series in model.ranks.iter().filter_map(|rank| rank.series(idx)) {
         for (sum, column) in sums.iter_mut().zip(&series.seconds) {
@@ -297,7 +297,7 @@ impl<'a> ColumnSums<'a> {
                 own_known[column] += iterations;
             }
             self.counts[row * n + column] += iterations;
-            let (begin, end) = (time(&series.begin_s, at), time(&series.end_s, at));
+            let (begin, end) = (time_at(&series.begin_s, at), time_at(&series.end_s, at));
             self.begin_s[column] = self.begin_s[column].min(begin as f32);
             if !(end - begin).is_nan() {
                 self.elapsed_s[column] += end - begin;
@@ -364,7 +364,7 @@ impl<'a> ColumnSums<'a> {
     }
 }
 
-fn time(times: &[f64], at: usize) -> f64 {
+fn time_at(times: &[f64], at: usize) -> f64 {
     times.get(at).copied().unwrap_or(f64::NAN)
 }
 
@@ -414,7 +414,7 @@ mod tests {
         let slowest = &model.slowest[0];
         let numbers = slowest.iter().map(|one| one.iteration).collect();
         let columns = IterationColumns::with_blocks(numbers, model.joined_power(0), per_column);
-        let mut sums = ColumnSums::new(&columns, rows, shown(model, 0), model.entering_blocks(0));
+        let mut sums = ColumnSums::new(&columns, rows, shown_activities(model, 0), model.entering_blocks(0));
         for (place, rank) in (0..).zip(&model.ranks) {
             sums.add(rows.row_of(place), place, rank.series(0).unwrap());
         }

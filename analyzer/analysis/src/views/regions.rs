@@ -22,13 +22,13 @@ pub struct RegionView {
 }
 
 /// The regions in which most time is spent, in the order of the model; and what was left out, if anything.
-pub fn views(model: &Model, rows: &RankRows) -> (Vec<RegionView>, Option<String>) {
-    largest(model, rows, (MOST_CELLS / rows.len().max(1)).min(MOST_REGIONS))
+pub fn region_views(model: &Model, rows: &RankRows) -> (Vec<RegionView>, Option<String>) {
+    largest_views(model, rows, (MOST_CELLS / rows.len().max(1)).min(MOST_REGIONS))
 }
 
-fn largest(model: &Model, rows: &RankRows, most: usize) -> (Vec<RegionView>, Option<String>) {
+fn largest_views(model: &Model, rows: &RankRows, most: usize) -> (Vec<RegionView>, Option<String>) {
     let order = largest_regions(model, most);
-    let views = order.iter().map(|&idx| view(model, rows, idx)).collect();
+    let views = order.iter().map(|&idx| region_view_of(model, rows, idx)).collect();
     let (shown, all) = (GroupedNumber(order.len() as u64), GroupedNumber(model.regions.len() as u64));
     (views, (order.len() < model.regions.len()).then(|| format!("{shown} of {all} regions, those that take longest")))
 }
@@ -48,7 +48,7 @@ pub(super) fn largest_regions(model: &Model, most: usize) -> Vec<RegionIdx> {
     order
 }
 
-fn view(model: &Model, rows: &RankRows, idx: RegionIdx) -> RegionView {
+fn region_view_of(model: &Model, rows: &RankRows, idx: RegionIdx) -> RegionView {
     let mut seconds = vec![vec![0.0_f64; rows.len()]; Activity::COUNT];
     let mut calls = vec![0.0_f64; rows.len()];
     for (place, rank) in model.ranks.iter().enumerate() {
@@ -64,12 +64,12 @@ fn view(model: &Model, rows: &RankRows, idx: RegionIdx) -> RegionView {
     let occurring = Activity::ALL.into_iter().zip(seconds).filter(|(_, sums)| sums.iter().any(|&sum| sum > 0.0));
     RegionView {
         path: model.regions[idx as usize].path.clone(),
-        seconds: occurring.map(|(activity, sums)| (activity, means(&sums, rows))).collect(),
-        calls: means(&calls, rows),
+        seconds: occurring.map(|(activity, sums)| (activity, row_means(&sums, rows))).collect(),
+        calls: row_means(&calls, rows),
     }
 }
 
-fn means(sums: &[f64], rows: &RankRows) -> Vec<f32> {
+fn row_means(sums: &[f64], rows: &RankRows) -> Vec<f32> {
     sums.iter().zip(rows.sizes()).map(|(sum, size)| (sum / size as f64) as f32).collect()
 }
 
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn a_region_has_the_time_of_each_rank_in_it_alone() {
         let model = model(&[[1.0, 2.0, 3.0], [4.0, 0.0, 6.0]]);
-        let (views, without) = views(&model, &RankRows::new(vec![0, 1]));
+        let (views, without) = region_views(&model, &RankRows::new(vec![0, 1]));
         assert_eq!((views.len(), without), (3, None));
         assert_eq!(
             (views[1].path.as_str(), &views[1].seconds),
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn of_many_regions_those_that_take_longest_are_kept_and_the_rest_is_reported() {
         let model = model(&[[1.0, 2.0, 3.0], [4.0, 0.0, 6.0]]);
-        let (views, without) = largest(&model, &RankRows::new(vec![0, 1]), 2);
+        let (views, without) = largest_views(&model, &RankRows::new(vec![0, 1]), 2);
         assert_eq!(views.iter().map(|view| view.path.as_str()).collect::<Vec<_>>(), ["main", "main/b"]);
         assert_eq!(without.unwrap(), "2 of 3 regions, those that take longest");
     }

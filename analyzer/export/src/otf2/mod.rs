@@ -34,7 +34,7 @@ use lbprof_analysis::replay::{
 use lbprof_analysis::select::SelectionError;
 use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
-use lbprof_report::words::clean;
+use lbprof_report::words::escape_name;
 
 use self::comms::TraceComms;
 use self::definitions::{TraceDefinitions, TraceRank};
@@ -123,7 +123,7 @@ impl Otf2Trace {
             order = if last.0 == time { order.max(last.1) } else { order };
             *last = (time, order);
         }
-        self.events.add(TraceEvent::key(location, time, order), &codec::encoded(event));
+        self.events.add(TraceEvent::key(location, time, order), &codec::encode_value(event));
     }
 
     fn enter(&mut self, location: u64, region: RegionIdx, time: TimeInterval) {
@@ -200,7 +200,7 @@ fn write_events(archive: &Otf2Archive, events: LineSorter, n_events: &mut BTreeM
             open = Some((location, EventWriter::open(archive, location)?));
         }
         *n_events.entry(location).or_default() += 1;
-        let event = codec::decoded(bytes).ok_or_else(|| io::Error::other("a temporary file has changed"))?;
+        let event = codec::decode_value(bytes).ok_or_else(|| io::Error::other("a temporary file has changed"))?;
         open.as_mut().map_or(Ok(()), |(_, writer)| writer.write(time, event))
     })?;
     if let Some((_, writer)) = open {
@@ -227,11 +227,12 @@ impl EventExport for Otf2Trace {
         let model: &Model = part.model;
         self.regions = TraceRegions::new(model);
         self.comms = TraceComms::new(model);
-        self.ranks = model.ranks.iter().map(|rank| TraceRank { rank: rank.rank, host: clean(&rank.host) }).collect();
-        self.call_sites = part.places.iter().map(|place| self.texts.number(&clean(&place.label()))).collect();
+        self.ranks =
+            model.ranks.iter().map(|rank| TraceRank { rank: rank.rank, host: escape_name(&rank.host) }).collect();
+        self.call_sites = part.places.iter().map(|place| self.texts.number(&escape_name(&place.label()))).collect();
         self.chains = region_chains(model);
         self.started_unix_s = model.facts.started_unix_s;
-        self.description = clean(&model.facts.command.join(" "));
+        self.description = escape_name(&model.facts.command.join(" "));
         // Each rank is there, also if it has no events.
         self.threads = (0..model.ranks.len() as u64).map(|location| (location, OpenLocation::default())).collect();
         Ok(())

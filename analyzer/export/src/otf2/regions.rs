@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use lbprof_analysis::model::Model;
 use lbprof_analysis::profile::operation_name;
 use lbprof_collector::CoreState;
-use lbprof_report::words::clean;
+use lbprof_report::words::escape_name;
 
 use super::library::{MPI, Ref};
 use super::operations::{ARTIFICIAL, CODE, FUNCTION, region_role};
@@ -36,7 +36,7 @@ impl TraceRegions {
     /// Numbers the regions of a model.
     pub fn new(model: &Model) -> TraceRegions {
         let regions = model.regions.iter().map(|region| TraceRegion {
-            name: clean(&region.name),
+            name: escape_name(&region.name),
             role: if region.is_code { FUNCTION } else { CODE },
             paradigm: USER,
         });

@@ -6,13 +6,13 @@ use std::io::{self, Write};
 use lbprof_collector::Operation;
 
 use super::layout::ParaverLayout;
-use super::operations::{ParaverCallEvent, TYPES, values};
+use super::operations::{ParaverCallEvent, TYPES, function_values};
 use super::{DELAY_SOURCE, ITERATION, PARALLEL, REGION, TEAM, WAIT_STATE};
 use lbprof_analysis::model::Model;
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::CodePlace;
-use lbprof_report::words::clean;
+use lbprof_report::words::escape_name;
 
 /// States of a thread, as Paraver's tools number them, and their colours.
 pub const STATES: [(u8, &str, [u8; 3]); 18] = [
@@ -49,14 +49,15 @@ pub struct ConfigNames {
 impl ConfigNames {
     /// Collects the names of a model whose call sites are at `places`.
     pub fn from_model(model: &Model, places: &[CodePlace]) -> ConfigNames {
-        let regions = model.regions.iter().map(|region| clean(&region.path)).collect();
+        let regions = model.regions.iter().map(|region| escape_name(&region.path)).collect();
         let mut iterated: Vec<u32> =
             model.ranks.iter().flat_map(|rank| &rank.iterations).map(|(region, _)| *region).collect();
         iterated.sort_unstable();
         iterated.dedup();
         let sites = model.ranks.iter().flat_map(|rank| &rank.parallel).filter_map(|region| region.site);
-        let parallel =
-            sites.filter_map(|site| Some((site, clean(&places.get(site as usize)?.of_region().label())))).collect();
+        let parallel = sites
+            .filter_map(|site| Some((site, escape_name(&places.get(site as usize)?.of_region().label()))))
+            .collect();
         let ranks = model.ranks.iter().map(|rank| rank.rank).collect();
         ConfigNames { regions, iterated, ranks, parallel }
     }
@@ -85,7 +86,7 @@ impl ConfigNames {
         STATES.iter().try_for_each(|(state, name, _)| writeln!(out, "{state}    {name}"))?;
         writeln!(out, "\n\nSTATES_COLOR")?;
         STATES.iter().try_for_each(|(state, _, [r, g, b])| writeln!(out, "{state}    {{{r},{g},{b}}}"))?;
-        let values = values();
+        let values = function_values();
         let mut functions: BTreeMap<u32, BTreeMap<u32, String>> = BTreeMap::new();
         for &operation in Operation::ALL.iter().filter(|&&operation| (operation as u16) < Operation::FIRST_MARKER) {
             let call = ParaverCallEvent::for_operation(operation as u16, &values);
@@ -94,7 +95,7 @@ impl ConfigNames {
         }
         for (kind, name) in TYPES {
             let all = functions.remove(&kind).unwrap_or_default();
-            event(out, &[(kind, name)], all.into_iter().chain([(0, "Outside MPI".to_owned())]))?;
+            write_event_types(out, &[(kind, name)], all.into_iter().chain([(0, "Outside MPI".to_owned())]))?;
         }
         let collective = [
             (50_100_001, "Send Size in MPI Global OP"),
@@ -102,27 +103,31 @@ impl ConfigNames {
             (50_100_003, "Root in MPI Global OP"),
             (50_100_004, "Communicator in MPI Global OP"),
         ];
-        event(out, &collective, [])?;
+        write_event_types(out, &collective, [])?;
         let regions = (1..).zip(self.regions.iter().cloned());
-        event(out, &[(REGION, "Region")], regions.chain([(0, "End".to_owned())]))?;
+        write_event_types(out, &[(REGION, "Region")], regions.chain([(0, "End".to_owned())]))?;
         if !self.parallel.is_empty() {
             let names = self.parallel_names();
             let names = names.into_iter().chain(["not known"]).map(str::to_owned);
-            event(out, &[(PARALLEL, "Parallel region")], (1..).zip(names).chain([(0, "End".to_owned())]))?;
-            event(out, &[(TEAM, "Threads of a parallel region")], [(0, "End".to_owned())])?;
+            write_event_types(out, &[(PARALLEL, "Parallel region")], (1..).zip(names).chain([(0, "End".to_owned())]))?;
+            write_event_types(out, &[(TEAM, "Threads of a parallel region")], [(0, "End".to_owned())])?;
         }
         for &region in &self.iterated {
             let path = self.regions.get(region as usize).map_or("", String::as_str);
-            event(out, &[(ITERATION + region, &format!("Iteration of {path}, plus 1"))], [(0, "End".to_owned())])?;
+            write_event_types(
+                out,
+                &[(ITERATION + region, &format!("Iteration of {path}, plus 1"))],
+                [(0, "End".to_owned())],
+            )?;
         }
         let states = (1..).zip(WaitState::ALL).map(|(value, state)| (value, state.name().to_owned()));
-        event(out, &[(WAIT_STATE, "Wait state")], states.chain([(0, "End".to_owned())]))?;
+        write_event_types(out, &[(WAIT_STATE, "Wait state")], states.chain([(0, "End".to_owned())]))?;
         let ranks = self.ranks.iter().map(|&rank| (rank.saturating_add(1), format!("rank {rank}")));
-        event(out, &[(DELAY_SOURCE, "Rank that ended the wait")], ranks.chain([(0, "End".to_owned())]))
+        write_event_types(out, &[(DELAY_SOURCE, "Rank that ended the wait")], ranks.chain([(0, "End".to_owned())]))
     }
 }
 
-fn event(
+fn write_event_types(
     out: &mut impl Write,
     types: &[(u32, &str)],
     values: impl IntoIterator<Item = (u32, String)>,
@@ -145,7 +150,7 @@ pub fn write_rows(layout: &ParaverLayout, out: &mut impl Write) -> io::Result<()
         (1..=one.cpus).try_for_each(|cpu| writeln!(out, "CPU {node}.{cpu}"))?;
     }
     writeln!(out, "\nLEVEL NODE SIZE {}", layout.nodes.len())?;
-    layout.nodes.iter().try_for_each(|node| writeln!(out, "{}", clean(&node.host)))?;
+    layout.nodes.iter().try_for_each(|node| writeln!(out, "{}", escape_name(&node.host)))?;
     writeln!(out, "\nLEVEL TASK SIZE {}", layout.tasks.len())?;
     layout.tasks.iter().try_for_each(|task| writeln!(out, "rank {}", task.rank))?;
     let threads: u32 = layout.tasks.iter().map(|task| task.threads).sum();

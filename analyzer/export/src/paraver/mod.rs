@@ -29,7 +29,7 @@ use lbprof_collector::{Activity, CoreState};
 use self::config::{ConfigNames, write_rows};
 use self::event_types::{DELAY_SOURCE, ITERATION, PARALLEL, REGION, TEAM, WAIT_STATE};
 use self::layout::{ParaverLayout, TeamThread};
-use self::operations::{ParaverCallEvent, values};
+use self::operations::{ParaverCallEvent, function_values};
 use crate::external_sort::LineSorter;
 use crate::region_stack::{RegionStack, StackChange, iteration_times, region_chains};
 use lbprof_analysis::analyse::exported::{EventExport, ExportSelection};
@@ -83,7 +83,7 @@ pub struct TraceFiles<W> {
 impl ParaverWriter {
     /// A trace that is sorted in files in `folder`.
     pub fn new(folder: PathBuf) -> Self {
-        ParaverWriter { lines: LineSorter::new(folder), values: values(), ..ParaverWriter::default() }
+        ParaverWriter { lines: LineSorter::new(folder), values: function_values(), ..ParaverWriter::default() }
     }
 
     /// Writes the files, after all else.
@@ -94,7 +94,7 @@ impl ParaverWriter {
             self.leave(thread, open.leave_all());
         }
         let mut prv = io::BufWriter::new(files.prv);
-        let date = date(self.started_unix_s);
+        let date = format_trace_date(self.started_unix_s);
         self.layout.write(&date, self.end.max(0) as u64, &self.communicators, &mut prv)?;
         self.lines.finish(|_, line| prv.write_all(line))?;
         prv.flush()?;
@@ -187,7 +187,7 @@ impl ParaverWriter {
 }
 
 /// Formats a time for the first line of a trace.
-fn date(unix_s: u64) -> String {
+fn format_trace_date(unix_s: u64) -> String {
     let time = i64::try_from(unix_s).ok().and_then(|seconds| DateTime::from_timestamp(seconds, 0));
     time.unwrap_or_default().format("%d/%m/%Y at %H:%M").to_string()
 }

@@ -89,7 +89,7 @@ impl ParaverCallEvent {
 }
 
 /// Returns the values by name.
-pub fn values() -> BTreeMap<&'static str, u32> {
+pub fn function_values() -> BTreeMap<&'static str, u32> {
     VALUES.iter().flat_map(|&(first, names)| names.split(' ').zip(first..)).collect()
 }
 
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn functions_have_the_values_that_readers_know_and_others_one_of_their_own() {
-        let values = values();
+        let values = function_values();
         let of = |operation: Operation| ParaverCallEvent::for_operation(operation as u16, &values);
         assert_eq!(of(Operation::Waitall), ParaverCallEvent { kind: 50_000_001, value: 6, state: 8 });
         assert_eq!(of(Operation::Barrier), ParaverCallEvent { kind: 50_000_002, value: 8, state: 5 });

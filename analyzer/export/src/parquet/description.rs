@@ -27,18 +27,18 @@ impl TableDescription {
     }
 }
 
-pub(super) fn column(name: &str, kind: ColumnKind, meaning: &'static str) -> ParquetColumn {
+pub(super) fn required_column(name: &str, kind: ColumnKind, meaning: &'static str) -> ParquetColumn {
     ParquetColumn { name: name.to_owned(), kind, optional: false, meaning }
 }
 
-pub(super) fn optional(name: &str, kind: ColumnKind, meaning: &'static str) -> ParquetColumn {
-    ParquetColumn { optional: true, ..column(name, kind, meaning) }
+pub(super) fn optional_column(name: &str, kind: ColumnKind, meaning: &'static str) -> ParquetColumn {
+    ParquetColumn { optional: true, ..required_column(name, kind, meaning) }
 }
 
 /// A column of seconds for each activity: `computation_s`, `point_to_point_s` …
 pub(super) fn by_activity() -> impl Iterator<Item = ParquetColumn> {
     Activity::ALL.into_iter().map(|activity| {
-        column(
+        required_column(
             &format!("{}_s", activity.name().replace('-', "_")),
             ColumnKind::Real,
             activity.sentence().trim_end_matches('.'),

@@ -9,7 +9,7 @@ use parquet::data_type::ByteArray;
 
 use super::table::ColumnKind::{Count, Number, Text, Time};
 use super::table::{ParquetCell, ParquetColumn, ParquetTable};
-use super::{TableDescription, column, optional};
+use super::{TableDescription, optional_column, required_column};
 use lbprof_analysis::analyse::exported::{EventExport, ExportSelection};
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::replay::{MatchedMessage, ReplayObserver, StateInterval};
@@ -19,20 +19,21 @@ use lbprof_analysis::select::SelectionError;
 pub const EVENTS: [TableDescription; 3] = [WAITS, MESSAGES, CALLS];
 
 /// Table with a row per wait.
-pub const WAITS: TableDescription = TableDescription { name: "waits", row: "a wait of a thread", columns: waits };
+pub const WAITS: TableDescription =
+    TableDescription { name: "waits", row: "a wait of a thread", columns: wait_columns };
 
-fn waits() -> Vec<ParquetColumn> {
+fn wait_columns() -> Vec<ParquetColumn> {
     vec![
-        column("rank", Number, "The rank that waits"),
-        column("thread", Number, "Its thread; 0 called `MPI_Init`"),
-        column("begin_ns", Time, "When it began to wait"),
-        column("awaited_ns", Time, "When what it waited for was done; the rest is the delay of the message"),
-        column("end_ns", Time, "When the wait was over"),
-        column("state", Text, "The wait state: `late sender`, `wait at barrier` …"),
-        optional("by", Number, "The rank that ended the wait; null: none"),
-        optional("operation", Text, "The MPI function; null: outside of calls"),
-        column("region", Text, "Path of the region"),
-        optional("call_path", Number, "Number of the call path, as in `call_paths`"),
+        required_column("rank", Number, "The rank that waits"),
+        required_column("thread", Number, "Its thread; 0 called `MPI_Init`"),
+        required_column("begin_ns", Time, "When it began to wait"),
+        required_column("awaited_ns", Time, "When what it waited for was done; the rest is the delay of the message"),
+        required_column("end_ns", Time, "When the wait was over"),
+        required_column("state", Text, "The wait state: `late sender`, `wait at barrier` …"),
+        optional_column("by", Number, "The rank that ended the wait; null: none"),
+        optional_column("operation", Text, "The MPI function; null: outside of calls"),
+        required_column("region", Text, "Path of the region"),
+        optional_column("call_path", Number, "Number of the call path, as in `call_paths`"),
     ]
 }
 
@@ -40,44 +41,44 @@ fn waits() -> Vec<ParquetColumn> {
 pub const MESSAGES: TableDescription = TableDescription {
     name: "messages",
     row: "a point-to-point message of which both sides are known",
-    columns: messages,
+    columns: message_columns,
 };
 
-fn messages() -> Vec<ParquetColumn> {
+fn message_columns() -> Vec<ParquetColumn> {
     vec![
-        column("source", Number, "The rank that sent it"),
-        column("dest", Number, "The rank that received it"),
-        column("sent_ns", Time, "When its send began"),
-        column("received_ns", Time, "When the call ended in which it was received"),
-        column("bytes", Count, "Bytes sent"),
-        column("tag", Number, "Its tag"),
-        optional("communicator", Text, "Its communicator; null: not known"),
+        required_column("source", Number, "The rank that sent it"),
+        required_column("dest", Number, "The rank that received it"),
+        required_column("sent_ns", Time, "When its send began"),
+        required_column("received_ns", Time, "When the call ended in which it was received"),
+        required_column("bytes", Count, "Bytes sent"),
+        required_column("tag", Number, "Its tag"),
+        optional_column("communicator", Text, "Its communicator; null: not known"),
     ]
 }
 
 /// Table with a row per call.
-pub const CALLS: TableDescription = TableDescription { name: "calls", row: "an MPI call", columns: calls };
+pub const CALLS: TableDescription = TableDescription { name: "calls", row: "an MPI call", columns: call_columns };
 
-fn calls() -> Vec<ParquetColumn> {
+fn call_columns() -> Vec<ParquetColumn> {
     vec![
-        column("rank", Number, "The rank"),
-        column("thread", Number, "Its thread; 0 called `MPI_Init`"),
-        column("begin_ns", Time, "When the call began; between calls the thread computes"),
-        column("end_ns", Time, "When it ended"),
-        column("blocked_ns", Count, "How long it only waited, from its begin"),
-        column("operation", Text, "The MPI function"),
-        column("activity", Text, "The activity that its time belongs to"),
-        column("region", Text, "Path of the region"),
-        optional("call_path", Number, "Number of the call path, as in `call_paths`"),
-        optional("communicator", Text, "The communicator; null: none, or not known"),
-        optional(
+        required_column("rank", Number, "The rank"),
+        required_column("thread", Number, "Its thread; 0 called `MPI_Init`"),
+        required_column("begin_ns", Time, "When the call began; between calls the thread computes"),
+        required_column("end_ns", Time, "When it ended"),
+        required_column("blocked_ns", Count, "How long it only waited, from its begin"),
+        required_column("operation", Text, "The MPI function"),
+        required_column("activity", Text, "The activity that its time belongs to"),
+        required_column("region", Text, "Path of the region"),
+        optional_column("call_path", Number, "Number of the call path, as in `call_paths`"),
+        optional_column("communicator", Text, "The communicator; null: none, or not known"),
+        optional_column(
             "peer",
             Number,
             "The other side, the root or the target as a rank in MPI_COMM_WORLD; null: none or several",
         ),
-        optional("tag", Number, "The message's tag"),
-        column("sent_bytes", Count, "Bytes that it sends, writes or contributes"),
-        column(
+        optional_column("tag", Number, "The message's tag"),
+        required_column("sent_bytes", Count, "Bytes that it sends, writes or contributes"),
+        required_column(
             "received_bytes",
             Count,
             "Bytes that it receives, reads or is given; of messages where they have arrived",

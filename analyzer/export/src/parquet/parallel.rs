@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::table::ColumnKind::{Count, Number, Real, Text};
 use super::table::{ParquetCell, ParquetColumn};
-use super::{TableDescription, column, optional};
+use super::{TableDescription, optional_column, required_column};
 use crate::AnalysedRun;
 use lbprof_analysis::model::threads::{ParallelRegion, TeamSeconds};
 use lbprof_analysis::structure::code_place::CodePlace;
@@ -26,53 +26,65 @@ pub const THREADS: TableDescription = TableDescription {
     columns: thread_columns,
 };
 
-fn identity() -> [ParquetColumn; 6] {
+fn identity_columns() -> [ParquetColumn; 6] {
     [
-        column("rank", Number, "The rank"),
-        column("label", Text, "The name that the report gives to the region"),
-        optional("file", Text, "Its source file"),
-        optional("line", Number, "The line"),
-        column("team", Number, "Threads of a team"),
-        column("of_first_thread", Number, "1; 0 where another thread than the one that called `MPI_Init` starts it"),
+        required_column("rank", Number, "The rank"),
+        required_column("label", Text, "The name that the report gives to the region"),
+        optional_column("file", Text, "Its source file"),
+        optional_column("line", Number, "The line"),
+        required_column("team", Number, "Threads of a team"),
+        required_column(
+            "of_first_thread",
+            Number,
+            "1; 0 where another thread than the one that called `MPI_Init` starts it",
+        ),
     ]
 }
 
 fn region_columns() -> Vec<ParquetColumn> {
     let times = [
-        column("instances", Count, "Instances"),
-        column("elapsed_s", Real, "Elapsed seconds of all of them"),
-        column(
+        required_column("instances", Count, "Instances"),
+        required_column("elapsed_s", Real, "Elapsed seconds of all of them"),
+        required_column(
             "useful_s",
             Real,
             "Seconds of work of all threads; the parts from here to `fork_join_s` add up to team × `elapsed_s`",
         ),
-        column("mpi_s", Real, "Seconds in MPI, and in the recorder"),
-        column("idle_for_mpi_s", Real, "Seconds at barriers while another thread is in MPI"),
-        column("imbalance_s", Real, "Seconds at barriers because others work longer"),
-        column("mutex_s", Real, "Seconds of waiting because of critical sections, atomic operations and locks"),
-        column("ordered_s", Real, "Seconds of waiting because of ordered sections"),
-        column("tasks_s", Real, "Seconds of waiting for tasks"),
-        column("fork_join_s", Real, "Seconds until threads have begun, and after the last one has come to the end"),
-        column("longest_s", Real, "The longest work of a thread, summed over instances"),
+        required_column("mpi_s", Real, "Seconds in MPI, and in the recorder"),
+        required_column("idle_for_mpi_s", Real, "Seconds at barriers while another thread is in MPI"),
+        required_column("imbalance_s", Real, "Seconds at barriers because others work longer"),
+        required_column(
+            "mutex_s",
+            Real,
+            "Seconds of waiting because of critical sections, atomic operations and locks",
+        ),
+        required_column("ordered_s", Real, "Seconds of waiting because of ordered sections"),
+        required_column("tasks_s", Real, "Seconds of waiting for tasks"),
+        required_column(
+            "fork_join_s",
+            Real,
+            "Seconds until threads have begun, and after the last one has come to the end",
+        ),
+        required_column("longest_s", Real, "The longest work of a thread, summed over instances"),
     ];
-    identity().into_iter().chain(times).collect()
+    identity_columns().into_iter().chain(times).collect()
 }
 
 fn thread_columns() -> Vec<ParquetColumn> {
     let times = [
-        column("thread", Number, "Number of the thread in the team"),
-        column("useful_s", Real, "Seconds of its work"),
-        column("mpi_s", Real, "Seconds in MPI, and in the recorder"),
-        column("waits_s", Real, "Seconds of its own waits for mutexes, ordered sections and tasks"),
-        column("longest", Count, "Instances in which it works longest"),
+        required_column("thread", Number, "Number of the thread in the team"),
+        required_column("useful_s", Real, "Seconds of its work"),
+        required_column("mpi_s", Real, "Seconds in MPI, and in the recorder"),
+        required_column("waits_s", Real, "Seconds of its own waits for mutexes, ordered sections and tasks"),
+        required_column("longest", Count, "Instances in which it works longest"),
     ];
-    identity().into_iter().chain(times).collect()
+    identity_columns().into_iter().chain(times).collect()
 }
 
 /// Writes both tables if the run has parallel regions: `open` opens the file of the table of a name.
 ///
 /// Errors: opening or writing fails.
-pub(super) fn write<W: Write + Send>(
+pub(super) fn write_parallel_tables<W: Write + Send>(
     run: &AnalysedRun,
     mut open: impl FnMut(&'static str) -> io::Result<W>,
 ) -> io::Result<()> {

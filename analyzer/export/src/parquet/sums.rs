@@ -6,7 +6,7 @@ use lbprof_collector::Activity;
 
 use super::table::ColumnKind::{Count, Number, Real, Text};
 use super::table::{ParquetCell, ParquetColumn, ParquetTable};
-use super::{TableDescription, by_activity, column, optional, parallel};
+use super::{TableDescription, by_activity, optional_column, parallel, required_column};
 use crate::AnalysedRun;
 use crate::source_path::source_path;
 use lbprof_analysis::model::{CallTotals as Sums, Model, RankModel, SiteTotalsKey};
@@ -17,34 +17,34 @@ use lbprof_analysis::structure::symbols::CodePlace;
 pub const SUMS: [TableDescription; 4] = [RANKS, REGIONS, CALL_PATHS, ITERATIONS];
 
 /// Table with a row per rank.
-pub const RANKS: TableDescription = TableDescription { name: "ranks", row: "a rank", columns: ranks };
+pub const RANKS: TableDescription = TableDescription { name: "ranks", row: "a rank", columns: rank_columns };
 
-fn ranks() -> Vec<ParquetColumn> {
+fn rank_columns() -> Vec<ParquetColumn> {
     let first = [
-        column("rank", Number, "The rank in MPI_COMM_WORLD"),
-        column("host", Text, "Its host"),
-        column("begin_s", Real, "Start of its window, from the start of the run"),
-        column("end_s", Real, "End of its window"),
+        required_column("rank", Number, "The rank in MPI_COMM_WORLD"),
+        required_column("host", Text, "Its host"),
+        required_column("begin_s", Real, "Start of its window, from the start of the run"),
+        required_column("end_s", Real, "End of its window"),
     ];
     let last = [
-        column("mpi_s", Real, "Seconds in MPI: all activities but computation and the recorder"),
-        column("paused_s", Real, "Seconds for which recording was stopped"),
-        column("calls", Count, "Its MPI calls, of all threads"),
-        column("other_threads", Number, "Threads beside the first that called MPI"),
-        column("other_threads_mpi_s", Real, "Seconds that they spent in MPI; in no other column"),
+        required_column("mpi_s", Real, "Seconds in MPI: all activities but computation and the recorder"),
+        required_column("paused_s", Real, "Seconds for which recording was stopped"),
+        required_column("calls", Count, "Its MPI calls, of all threads"),
+        required_column("other_threads", Number, "Threads beside the first that called MPI"),
+        required_column("other_threads_mpi_s", Real, "Seconds that they spent in MPI; in no other column"),
     ];
     first.into_iter().chain(by_activity()).chain(last).collect()
 }
 
 /// Table with a row per region and rank.
 pub const REGIONS: TableDescription =
-    TableDescription { name: "regions", row: "a region on a rank that entered it", columns: regions };
+    TableDescription { name: "regions", row: "a region on a rank that entered it", columns: region_sum_columns };
 
-fn regions() -> Vec<ParquetColumn> {
+fn region_sum_columns() -> Vec<ParquetColumn> {
     let first = [
-        column("region", Text, "Path of the region; `main` is the whole program"),
-        column("rank", Number, "The rank"),
-        column("invocations", Count, "How often the rank entered it"),
+        required_column("region", Text, "Path of the region; `main` is the whole program"),
+        required_column("rank", Number, "The rank"),
+        required_column("invocations", Count, "How often the rank entered it"),
     ];
     let inclusive = by_activity().map(|column| ParquetColumn {
         name: format!("inclusive_{}", column.name),
@@ -60,42 +60,50 @@ pub const CALL_PATHS: TableDescription =
 
 fn call_paths() -> Vec<ParquetColumn> {
     vec![
-        optional("call_path", Number, "Number of the call path, as in `calls` and `waits`; null: not known"),
-        optional("path", Text, "The calls of the source from the outermost on: `main (app.c:9); halo (halo.c:20)`"),
-        optional("label", Text, "The name that the report gives to the call site"),
-        optional("function", Text, "The function that calls MPI"),
-        optional("file", Text, "Its source file"),
-        optional("line", Number, "The line"),
-        optional("module", Text, "The executable or library"),
-        column("operation", Text, "The MPI function"),
-        column("activity", Text, "The activity that its time belongs to"),
-        column("region", Text, "Path of the region in which it is called"),
-        column("rank", Number, "The rank"),
-        column("threads", Text, "`first`: the thread that called `MPI_Init`; `others`: all others together"),
-        column("time_s", Real, "Seconds in these calls"),
-        column("calls", Count, "How many they are"),
-        column("sent_bytes", Count, "Bytes sent, written or contributed"),
-        column("received_bytes", Count, "Bytes received, read or given"),
+        optional_column("call_path", Number, "Number of the call path, as in `calls` and `waits`; null: not known"),
+        optional_column(
+            "path",
+            Text,
+            "The calls of the source from the outermost on: `main (app.c:9); halo (halo.c:20)`",
+        ),
+        optional_column("label", Text, "The name that the report gives to the call site"),
+        optional_column("function", Text, "The function that calls MPI"),
+        optional_column("file", Text, "Its source file"),
+        optional_column("line", Number, "The line"),
+        optional_column("module", Text, "The executable or library"),
+        required_column("operation", Text, "The MPI function"),
+        required_column("activity", Text, "The activity that its time belongs to"),
+        required_column("region", Text, "Path of the region in which it is called"),
+        required_column("rank", Number, "The rank"),
+        required_column("threads", Text, "`first`: the thread that called `MPI_Init`; `others`: all others together"),
+        required_column("time_s", Real, "Seconds in these calls"),
+        required_column("calls", Count, "How many they are"),
+        required_column("sent_bytes", Count, "Bytes sent, written or contributed"),
+        required_column("received_bytes", Count, "Bytes received, read or given"),
     ]
 }
 
 /// Table with a row per iteration and rank.
 pub const ITERATIONS: TableDescription =
-    TableDescription { name: "iterations", row: "an iteration of a region on a rank", columns: iterations };
+    TableDescription { name: "iterations", row: "an iteration of a region on a rank", columns: iteration_columns };
 
-fn iterations() -> Vec<ParquetColumn> {
+fn iteration_columns() -> Vec<ParquetColumn> {
     let first = [
-        column("region", Text, "Path of the region whose iterations these are"),
-        column(
+        required_column("region", Text, "Path of the region whose iterations these are"),
+        required_column(
             "iteration",
             Number,
             "Number of the iteration; of a block of joined ones (`IterationsJoined`), that of the block",
         ),
-        column("iterations", Number, "1; in a row of a block the number of its iterations, whose times are added up"),
-        column("rank", Number, "The rank"),
-        optional("begin_s", Real, "When it began, from the start of the run; null: not known"),
-        optional("end_s", Real, "When it ended; null: not known"),
-        column(
+        required_column(
+            "iterations",
+            Number,
+            "1; in a row of a block the number of its iterations, whose times are added up",
+        ),
+        required_column("rank", Number, "The rank"),
+        optional_column("begin_s", Real, "When it began, from the start of the run; null: not known"),
+        optional_column("end_s", Real, "When it ended; null: not known"),
+        required_column(
             "computation_known",
             Number,
             "1; 0 where a part of its computation is counted outside of a loop that was found",
@@ -151,7 +159,7 @@ pub fn write_sums<W: Write + Send>(
         }
     }
     [ranks, regions, call_paths, iterations].into_iter().try_for_each(ParquetTable::finish)?;
-    parallel::write(run, open)
+    parallel::write_parallel_tables(run, open)
 }
 
 fn rank_row(rank: &RankModel) -> impl Iterator<Item = ParquetCell> {

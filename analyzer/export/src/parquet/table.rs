@@ -181,8 +181,8 @@ pub struct ParquetTable<W: Write + Send> {
 impl<W: Write + Send> ParquetTable<W> {
     /// The table of this name with these columns, written to `out`.
     pub fn new(out: W, name: &str, columns: &[ParquetColumn]) -> io::Result<ParquetTable<W>> {
-        let schema = schema(name, columns).map_err(io::Error::other)?;
-        let file = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties(columns)));
+        let schema = table_schema(name, columns).map_err(io::Error::other)?;
+        let file = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(writer_properties(columns)));
         let file = file.map_err(io::Error::other)?;
         Ok(ParquetTable { file, columns: columns.iter().map(ColumnValues::new).collect(), rows: 0, error: None })
     }
@@ -230,7 +230,7 @@ impl<W: Write + Send> ParquetTable<W> {
     }
 }
 
-fn schema(name: &str, columns: &[ParquetColumn]) -> Result<Type, ParquetError> {
+fn table_schema(name: &str, columns: &[ParquetColumn]) -> Result<Type, ParquetError> {
     let mut fields = Vec::new();
     for column in columns {
         let (physical, logical) = match column.kind {
@@ -246,7 +246,7 @@ fn schema(name: &str, columns: &[ParquetColumn]) -> Result<Type, ParquetError> {
     Type::group_type_builder(name).with_fields(fields).build()
 }
 
-fn properties(columns: &[ParquetColumn]) -> WriterProperties {
+fn writer_properties(columns: &[ParquetColumn]) -> WriterProperties {
     let about = KeyValue::new("schema".to_owned(), super::SCHEMA.to_owned());
     let all = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))

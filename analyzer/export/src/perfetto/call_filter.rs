@@ -32,7 +32,7 @@ impl CallFilter {
     /// Counts a call while calls are being counted. Returns false if they no longer are.
     pub fn counts(&mut self, state: &StateInterval) -> bool {
         if self.chosen.is_none() && is_filtered(state) {
-            self.counts[class(state)] += 1;
+            self.counts[call_class(state)] += 1;
         }
         self.chosen.is_none()
     }
@@ -55,7 +55,7 @@ impl CallFilter {
     /// Returns whether an interval is written. All but calls are.
     pub fn keeps(&mut self, state: &StateInterval) -> bool {
         let Some((from, left)) = self.chosen.as_mut().filter(|_| is_filtered(state)) else { return true };
-        let class = class(state);
+        let class = call_class(state);
         let is_kept = class >= *from || class + 1 == *from && *left > 0;
         *left -= u64::from(is_kept && class < *from);
         self.written += u64::from(is_kept);
@@ -75,7 +75,7 @@ fn is_filtered(state: &StateInterval) -> bool {
 }
 
 /// The class of a call: the larger, the longer it waits.
-fn class(state: &StateInterval) -> usize {
+fn call_class(state: &StateInterval) -> usize {
     let waits = state.waiting().ns();
     if waits > 0 { CLASSES + class_of(waits) } else { class_of(state.interval.ns()) }
 }

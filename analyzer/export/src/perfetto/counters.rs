@@ -39,7 +39,7 @@ const FIGURES: [IterationFigure; 4] = [
 
 /// The time, load balance, communication efficiency and parallel efficiency of each iteration of `region`; none where what ranks compute in
 /// it is not known. An iteration lasts from its first begin on a rank to its last end. Joined iterations have their means.
-pub fn counters(model: &Model, region: RegionIdx) -> Vec<CounterTrack> {
+pub fn iteration_counters(model: &Model, region: RegionIdx) -> Vec<CounterTrack> {
     let unknown = model.entering_blocks(region);
     let joined = model.joined.get(&region);
     let mut iterations: BTreeMap<u32, IterationCounters> = BTreeMap::new();

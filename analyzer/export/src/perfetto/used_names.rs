@@ -17,12 +17,12 @@ pub struct UsedNames {
 impl UsedNames {
     /// The number of the name of an event.
     pub fn event(&mut self, name: &str) -> u64 {
-        number(&mut self.events, name, &mut self.new.events)
+        text_number(&mut self.events, name, &mut self.new.events)
     }
 
     /// The number of a category.
     pub fn category(&mut self, name: &str) -> u64 {
-        number(&mut self.categories, name, &mut self.new.categories)
+        text_number(&mut self.categories, name, &mut self.new.categories)
     }
 
     fn fact(&mut self, name: &'static str) -> u64 {
@@ -40,7 +40,7 @@ impl UsedNames {
 
     /// A fact that is a text.
     pub fn text(&mut self, name: &'static str, text: &str) -> EventAnnotation {
-        let text = number(&mut self.texts, text, &mut self.new.texts);
+        let text = text_number(&mut self.texts, text, &mut self.new.texts);
         EventAnnotation { name: Some(self.fact(name)), number: None, text: Some(text) }
     }
 
@@ -52,7 +52,7 @@ impl UsedNames {
 }
 
 /// The number of a text, which is noted where it is new.
-fn number(known: &mut HashMap<String, u64>, text: &str, new: &mut Vec<InternedText>) -> u64 {
+fn text_number(known: &mut HashMap<String, u64>, text: &str, new: &mut Vec<InternedText>) -> u64 {
     if let Some(&number) = known.get(text) {
         return number;
     }

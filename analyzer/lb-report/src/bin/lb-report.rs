@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use lb_report::code_reader;
-use lb_report::command_line::{parsed, run};
+use lb_report::command_line::{parse_arguments, run_command};
 use lb_report::limits::raise_open_files;
 
 fn main() -> ExitCode {
@@ -11,5 +11,5 @@ fn main() -> ExitCode {
         return exit;
     }
     raise_open_files();
-    parsed(true).map_or_else(|exit| exit, |arguments| run(&arguments)).into()
+    parse_arguments(true).map_or_else(|exit| exit, |arguments| run_command(&arguments)).into()
 }

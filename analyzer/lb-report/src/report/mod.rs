@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::atomic_file::replace;
+use crate::atomic_file::replace_file;
 use anyhow::Context;
 use lbprof_analysis::analyse::{self, Analysis};
 use lbprof_analysis::model::loops::NoLoopReason;
@@ -29,8 +29,10 @@ use crate::compare;
 use crate::exit::{ReportExit, print_note, refuse_usage};
 use crate::live;
 use crate::opening;
-use crate::output::{A_BROWSER, CommonOptions, IN_A_FILE, announce, default_columns, print, write_file, write_to};
-use crate::run::{analysed, open};
+use crate::output::{
+    A_BROWSER, CommonOptions, IN_A_FILE, announce_output, default_columns, print_text, write_file, write_to,
+};
+use crate::run::{analyse_run, open_run};
 use crate::watch;
 
 /// Maximum seconds between two updates of --watch.
@@ -41,7 +43,7 @@ const SUMMARY: &str = "summary";
 /// Suggests a command if several folders are given: another command, or the one that was mistyped.
 fn several_folders(arguments: &ReportArguments, grammar: &clap::Command) -> Option<String> {
     let folders: Vec<&PathBuf> = arguments.dir.iter().chain(&arguments.more).collect();
-    let words: Vec<String> = folders.iter().map(|path| text::plain(&path.display().to_string())).collect();
+    let words: Vec<String> = folders.iter().map(|path| text::escape_message(&path.display().to_string())).collect();
     let [first, second, ..] = words.as_slice() else { return None };
     let names: Vec<&str> = grammar.get_subcommands().map(clap::Command::get_name).collect();
     if names.contains(&second.as_str()) {
@@ -50,9 +52,9 @@ fn several_folders(arguments: &ReportArguments, grammar: &clap::Command) -> Opti
     if !folders[0].exists() {
         // An unknown word before two or more runs, e.g. diff, means to compare them. So may cmp, which differs from dump in only two letters.
         let compares = folders.len() >= 3 && folders[1..].iter().all(|folder| folder.is_dir());
-        let command = match meant(first, &names, 1) {
+        let command = match similar_command(first, &names, 1) {
             None if compares => Some("compare"),
-            None => meant(first, &names, 2),
+            None => similar_command(first, &names, 2),
             close => close,
         };
         if let Some(command) = command {
@@ -69,24 +71,28 @@ fn several_folders(arguments: &ReportArguments, grammar: &clap::Command) -> Opti
 }
 
 /// Returns the command that starts with a word, or differs from it in at most `letters` letters.
-fn meant<'a>(word: &str, names: &[&'a str], letters: usize) -> Option<&'a str> {
+fn similar_command<'a>(word: &str, names: &[&'a str], letters: usize) -> Option<&'a str> {
     let abbreviated = names.iter().find(|name| word.len() >= 2 && name.starts_with(word));
     let similar = abbreviated.or_else(|| names.iter().find(|name| strsim::damerau_levenshtein(word, name) <= letters));
     similar.copied()
 }
 
-pub fn run(arguments: &ReportArguments, common: &CommonOptions, grammar: &clap::Command) -> anyhow::Result<ReportExit> {
+pub fn run_report(
+    arguments: &ReportArguments,
+    common: &CommonOptions,
+    grammar: &clap::Command,
+) -> anyhow::Result<ReportExit> {
     if let Some(message) = several_folders(arguments, grammar) {
         return refuse_usage(message);
     }
     if let Some(every_s) = arguments.output.watch {
         let every = Duration::from_secs_f64(every_s.min(LONGEST_WAIT_S));
-        return watch::run(arguments.dir.as_deref(), every, common);
+        return watch::watch_job(arguments.dir.as_deref(), every, common);
     }
     if let Some(message) = folder_in_place_of_file(&arguments.output) {
         return refuse_usage(message);
     }
-    let run = open(arguments.dir.as_deref(), common.quiet)?.polling(arguments.judging.polling);
+    let run = open_run(arguments.dir.as_deref(), common.quiet)?.polling(arguments.judging.polling);
     let first_look = first_look(&run, arguments);
     let run = if first_look.is_some() { run.first_look() } else { run };
     let selection = arguments.selection.selection();
@@ -97,7 +103,7 @@ pub fn run(arguments: &ReportArguments, common: &CommonOptions, grammar: &clap::
         watch: arguments.output.html.is_some(),
         ..analyse::AnalysisOptions::default()
     };
-    let Analysis { mut model, names, watched } = analysed(&run, &selection, &options, common)?;
+    let Analysis { mut model, names, watched } = analyse_run(&run, &selection, &options, common)?;
     if let (Some(summary), Some((asked, estimate))) = (&mut model.facts.summary, first_look) {
         (summary.asked, summary.estimate) = (asked, estimate);
     }
@@ -108,7 +114,7 @@ pub fn run(arguments: &ReportArguments, common: &CommonOptions, grammar: &clap::
     let report = Report::with_iterations(&model, &names, most_iterations);
     let judged = match arguments.judging.fail_if.as_slice() {
         [] => Vec::new(),
-        conditions => judged(conditions, lbprof_study::RunMetrics::new(&report, &model))?,
+        conditions => judge_run(conditions, lbprof_study::RunMetrics::new(&report, &model))?,
     };
     if !common.quiet {
         warn_of_no_loop(&report, &names.places, arguments.iterations.loop_at.as_deref());
@@ -118,13 +124,14 @@ pub fn run(arguments: &ReportArguments, common: &CommonOptions, grammar: &clap::
         let again = ReportArguments::again();
         let options = text::TextOptions { columns: IN_A_FILE, ..text_options(arguments, &again) };
         let views = html::page_views(&report, &model, &names.places, watched)?;
-        replace(path, |out| html::write(&report, &views, &options, out)).with_context(|| path.display().to_string())?;
+        replace_file(path, |out| html::write_page(&report, &views, &options, out))
+            .with_context(|| path.display().to_string())?;
         if !common.quiet {
-            announce(path, A_BROWSER);
+            announce_output(path, A_BROWSER);
         }
     }
     write_report(&report, arguments, common)?;
-    Ok(compare::exit(&judged, report.data.complete))
+    Ok(compare::exit_for_conditions(&judged, report.data.complete))
 }
 
 /// Writes the report as CSV, as JSON or as text.
@@ -142,7 +149,7 @@ fn write_report(report: &Report, arguments: &ReportArguments, common: &CommonOpt
         }
         Some(path) => {
             let bounds = if *full { ListBounds::ALL } else { ListBounds::SMALL };
-            write_file(path, |out| json::write(report, &bounds, out))
+            write_file(path, |out| json::write_report_json(report, &bounds, out))
         }
     }
 }
@@ -152,7 +159,7 @@ fn folder_in_place_of_file(output: &OutputArguments) -> Option<String> {
     let files = [("--json", &output.json, ""), ("--html", &output.html, " report.html")];
     let (option, path, name) =
         files.into_iter().find(|(_, path, _)| path.as_ref().is_some_and(|path| path.is_dir()))?;
-    let folder = text::plain(&path.as_ref()?.display().to_string());
+    let folder = text::escape_message(&path.as_ref()?.display().to_string());
     Some(format!("{option} wants a file to write, and {folder} is a folder: lb-report {folder} {option}{name}"))
 }
 
@@ -168,7 +175,7 @@ fn first_look(run: &RecordedRun, arguments: &ReportArguments) -> Option<(bool, A
 }
 
 /// Judges conditions on one run, and reports failures.
-fn judged(conditions: &[FailCondition], run: lbprof_study::RunMetrics) -> anyhow::Result<Vec<JudgedCondition>> {
+fn judge_run(conditions: &[FailCondition], run: lbprof_study::RunMetrics) -> anyhow::Result<Vec<JudgedCondition>> {
     let side = ComparisonSide { runs: vec![NamedRun { name: String::new(), run }] };
     let judged = conditions.iter().map(|condition| condition.judge(&side, None)).collect::<Result<Vec<_>, _>>()?;
     compare::report_failures(&judged);
@@ -182,9 +189,9 @@ fn write_csv(report: &Report, folder: &Path) -> io::Result<()> {
     let facts = fs::read_to_string(folder.join("facts.csv"));
     let is_ours = facts.is_ok_and(|facts| facts.starts_with(csv::HEAD));
     let mut written = BTreeSet::new();
-    for table in csv::tables(report) {
+    for table in csv::csv_tables(report) {
         let path = folder.join(format!("{}.csv", table.name));
-        replace(&path, |out| csv::write(&table, out))?;
+        replace_file(&path, |out| csv::write_csv_table(&table, out))?;
         written.insert(path);
     }
     for entry in fs::read_dir(folder)?.flatten().filter(|_| is_ours) {
@@ -200,7 +207,7 @@ fn write_csv(report: &Report, folder: &Path) -> io::Result<()> {
 fn warn_of_no_loop(report: &Report, places: &[CodePlace], wanted: Option<&str>) {
     if let Some(wanted) = wanted.filter(|_| report.loops.without == NoLoopReason::NoSuchCallSite) {
         let functions = places.iter().map(CodePlace::function_label).filter(|name| !name.is_empty());
-        print_note(text::plain(&no_call_site(wanted, functions)));
+        print_note(text::escape_message(&no_call_site(wanted, functions)));
     }
 }
 
@@ -209,10 +216,10 @@ fn write_text(report: &Report, arguments: &ReportArguments, common: &CommonOptio
     let options = text_options(arguments, &again);
     let rendered = match &arguments.output.table {
         Some(name) => list_as_table(report, name, &options, arguments.output.markdown)?,
-        None if arguments.output.markdown => text::markdown(report),
-        None => text::render(report, &options),
+        None if arguments.output.markdown => text::render_markdown(report),
+        None => text::render_text(report, &options),
     };
-    print(&rendered, common.color)
+    print_text(&rendered, common.color)
 }
 
 fn text_options<'a>(arguments: &ReportArguments, command: &'a str) -> text::TextOptions<'a> {

@@ -9,10 +9,10 @@ use lbprof_study::key::BUILT_IN;
 use lbprof_study::models::variables::RANKS;
 use lbprof_study::{StoreError, StudyFile};
 
-use crate::exit::{ReportExit, fail, print_note, refuse_usage};
+use crate::exit::{ReportExit, print_note, refuse_usage, report_failure};
 use crate::opening;
 use crate::output::CommonOptions;
-use crate::run::figures;
+use crate::run::run_figures;
 
 /// The runs to add, and the study to add them to.
 #[derive(Args)]
@@ -67,19 +67,22 @@ fn param(text: &str) -> Result<(String, f64), String> {
 }
 
 /// Adds each run by itself, so that a failure does not affect the others.
-pub fn run(arguments: &AddArguments) -> anyhow::Result<ReportExit> {
+pub fn run_study_add(arguments: &AddArguments) -> anyhow::Result<ReportExit> {
     let mut names = BTreeSet::new();
     if let Some((name, _)) = arguments.params.iter().find(|(name, _)| !names.insert(name)) {
-        return refuse_usage(format!("--param {} is given twice: a run has one value of it", text::plain(name)));
+        return refuse_usage(format!(
+            "--param {} is given twice: a run has one value of it",
+            text::escape_message(name)
+        ));
     }
     // The first readable run creates the study.
     let mut study = arguments.study.exists().then(|| StudyFile::open_or_create(&arguments.study)).transpose()?;
     let mut exit = ReportExit::Good;
     for dir in &arguments.dirs {
-        let added = match add(&mut study, dir, arguments) {
+        let added = match add_run(&mut study, dir, arguments) {
             Ok(added) => added,
             Err(error) => match error.downcast_ref() {
-                None | Some(StoreError::Twice { .. }) => fail(&error),
+                None | Some(StoreError::Twice { .. }) => report_failure(&error),
                 // An error of the study concerns all runs.
                 Some(_) => return Err(error),
             },
@@ -93,16 +96,16 @@ pub fn run(arguments: &AddArguments) -> anyhow::Result<ReportExit> {
     Ok(exit)
 }
 
-fn add(study: &mut Option<StudyFile>, dir: &Path, arguments: &AddArguments) -> anyhow::Result<ReportExit> {
+fn add_run(study: &mut Option<StudyFile>, dir: &Path, arguments: &AddArguments) -> anyhow::Result<ReportExit> {
     // Reading a long run takes a while: check first whether it is wanted.
-    let id = opening::open(dir)?.headers.first().map_or(0, |header| header.run_id);
+    let id = opening::open_recorded_run(dir)?.headers.first().map_or(0, |header| header.run_id);
     let number = study.as_ref().map(|study| study.number_of(id)).transpose()?.flatten();
     if let Some(number) = number
         && !arguments.replace
     {
         anyhow::bail!(StoreError::Twice { path: arguments.study.clone(), id, number });
     }
-    let mut run = figures(dir, &arguments.common)?;
+    let mut run = run_figures(dir, &arguments.common)?;
     run.label.clone_from(&arguments.label);
     run.counted_for.clone_from(&arguments.program);
     run.params.extend(arguments.params.iter().cloned());
@@ -113,7 +116,7 @@ fn add(study: &mut Option<StudyFile>, dir: &Path, arguments: &AddArguments) -> a
     let others: Vec<String> = study.programs()?.into_iter().filter(|program| program != run.program()).collect();
     let number = study.add(&run, arguments.replace)?;
     if !arguments.common.quiet {
-        let mut message = format!("run {number}: {}", text::plain(&lbprof_study::text::one_line(&run)));
+        let mut message = format!("run {number}: {}", text::escape_message(&lbprof_study::text::one_line(&run)));
         if run.params.contains_key(RANKS) {
             message.push_str(&format!(
                 "\nlb-report: {RANKS} is the number of ranks in models, which do not see the program's parameter of that name"
@@ -122,7 +125,7 @@ fn add(study: &mut Option<StudyFile>, dir: &Path, arguments: &AddArguments) -> a
         if !others.is_empty() {
             message.push_str(&format!(
                 "\nlb-report: the study also holds runs of {}: tables keep the programs apart",
-                text::plain(&others.join(", "))
+                text::escape_message(&others.join(", "))
             ));
         }
         print_note(message);

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{ArgGroup, Args};
-use lbprof_report::words::plural;
+use lbprof_report::words::format_plural;
 use lbprof_study::extrap::ExtrapMeasurements;
-use lbprof_study::key::selected;
+use lbprof_study::key::select_runs;
 use lbprof_study::{RunCondition, RunMetrics, StudyFile, export};
 
 use crate::exit::print_note;
@@ -40,12 +40,12 @@ pub struct StudyExportArguments {
     conditions: Vec<RunCondition>,
 }
 
-pub fn run(arguments: &StudyExportArguments) -> anyhow::Result<()> {
+pub fn run_study_export(arguments: &StudyExportArguments) -> anyhow::Result<()> {
     let study = StudyFile::open(&arguments.study)?;
     if let Some(path) = &arguments.extrap {
-        measurements(&study, path, &arguments.conditions)?;
+        write_measurements(&study, path, &arguments.conditions)?;
     }
-    let tables = export::tables(&study)?;
+    let tables = export::read_tables(&study)?;
     if let Some(path) = &arguments.json {
         write_file(path, |out| export::write_json(&tables, out))?;
     }
@@ -59,14 +59,14 @@ pub fn run(arguments: &StudyExportArguments) -> anyhow::Result<()> {
 }
 
 /// Writes measurements for Extra-P, and reports which regions are left out.
-fn measurements(study: &StudyFile, path: &Path, conditions: &[RunCondition]) -> anyhow::Result<()> {
+fn write_measurements(study: &StudyFile, path: &Path, conditions: &[RunCondition]) -> anyhow::Result<()> {
     let all = study.runs()?;
-    let kept = selected(&all, conditions)?;
+    let kept = select_runs(&all, conditions)?;
     let runs: Vec<&RunMetrics> = kept.iter().map(|kept| &kept.run).collect();
     let measurements = ExtrapMeasurements::from_runs(&runs)?;
     write_file(path, |out| measurements.write(out))?;
     if measurements.left_out > 0 {
-        let regions = plural(measurements.left_out as u64, "region");
+        let regions = format_plural(measurements.left_out as u64, "region");
         print_note(format!("left out {regions} that only some of the runs have: Extra-P needs each in all of them"));
     }
     Ok(())

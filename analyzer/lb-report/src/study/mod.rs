@@ -9,12 +9,12 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
-use lbprof_study::{NotInStudy, StudyFile, html, numbers, text};
+use lbprof_study::{NotInStudy, StudyFile, html, run_numbers, text};
 
-use crate::atomic_file::replace;
+use crate::atomic_file::replace_file;
 use crate::examples;
 use crate::exit::ReportExit;
-use crate::output::{A_BROWSER, DisplayOptions, announce};
+use crate::output::{A_BROWSER, DisplayOptions, announce_output};
 
 /// The command about a study.
 #[derive(Args)]
@@ -65,15 +65,15 @@ enum StudyCommand {
     Export(export::StudyExportArguments),
 }
 
-pub fn run(arguments: &StudyArguments) -> anyhow::Result<ReportExit> {
+pub fn run_study(arguments: &StudyArguments) -> anyhow::Result<ReportExit> {
     match &arguments.command {
-        StudyCommand::Add(arguments) => return add::run(arguments),
-        StudyCommand::Show(arguments) => return show::run(arguments),
-        StudyCommand::Model(arguments) => return model::run(arguments),
+        StudyCommand::Add(arguments) => return add::run_study_add(arguments),
+        StudyCommand::Show(arguments) => return show::run_study_show(arguments),
+        StudyCommand::Model(arguments) => return model::run_study_model(arguments),
         StudyCommand::Graph(input) => return model::show_graph(input),
-        StudyCommand::Export(arguments) => export::run(arguments)?,
+        StudyCommand::Export(arguments) => export::run_study_export(arguments)?,
         StudyCommand::List { study, display } => {
-            display.print(&text::list(&StudyFile::open(study)?.heads()?, display.columns()))?;
+            display.print(&text::list_runs(&StudyFile::open(study)?.heads()?, display.columns()))?;
         }
         StudyCommand::Html { study, file } => {
             let runs = StudyFile::open(study)?.runs()?;
@@ -81,14 +81,15 @@ pub fn run(arguments: &StudyArguments) -> anyhow::Result<ReportExit> {
                 anyhow::bail!(NotInStudy::NoRuns);
             }
             let name = study.file_name().unwrap_or(study.as_os_str()).to_string_lossy();
-            replace(file, |out| html::write(&name, &runs, out)).with_context(|| file.display().to_string())?;
-            announce(file, A_BROWSER);
+            replace_file(file, |out| html::write_study_page(&name, &runs, out))
+                .with_context(|| file.display().to_string())?;
+            announce_output(file, A_BROWSER);
             return Ok(ReportExit::for_completeness(runs.iter().all(|kept| kept.run.complete)));
         }
         // If one is not in the study, none is removed.
         StudyCommand::Remove { study, runs } => {
             let mut study = StudyFile::open(study)?;
-            let numbers = numbers(&study, runs)?;
+            let numbers = run_numbers(&study, runs)?;
             study.remove(&numbers)?;
         }
     }

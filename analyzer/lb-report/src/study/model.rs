@@ -49,23 +49,23 @@ impl ModelInput {
     /// Returns the models, and whether the runs are complete.
     fn fit_models(&self) -> anyhow::Result<(StudyModels, ReportExit)> {
         let all = StudyFile::open(&self.study)?.runs()?;
-        let runs = key::selected(&all, &self.conditions)?;
+        let runs = key::select_runs(&all, &self.conditions)?;
         let exit = ReportExit::for_completeness(runs.iter().all(|kept: &StoredRun| kept.run.complete));
         Ok((StudyModels::of_study(&runs, &all)?, exit))
     }
 }
 
-pub fn run(arguments: &ModelArguments) -> anyhow::Result<ReportExit> {
+pub fn run_study_model(arguments: &ModelArguments) -> anyhow::Result<ReportExit> {
     let ModelArguments { input, region, against } = arguments;
     let (models, exit) = input.fit_models()?;
     if let Some(path) = &input.json {
-        let document = json::document(&models)?;
+        let document = json::write_document(&models)?;
         write_file(path, |out| out.write_all(document.as_bytes()))?;
         return Ok(exit);
     }
     let against = against.as_ref().map(|name| if name == key::RANKS { variables::RANKS } else { name });
     let shown = text::ShownModels { region: region.clone(), against: against.map(str::to_owned) };
-    input.display.print(&text::models(&models, &shown, input.display.columns())?)?;
+    input.display.print(&text::render_models(&models, &shown, input.display.columns())?)?;
     Ok(exit)
 }
 
@@ -73,10 +73,10 @@ pub fn show_graph(input: &ModelInput) -> anyhow::Result<ReportExit> {
     let (models, exit) = input.fit_models()?;
     let graph = CausalGraph::from_models(&models);
     if let Some(path) = &input.json {
-        let document = json::document(&graph)?;
+        let document = json::write_document(&graph)?;
         write_file(path, |out| out.write_all(document.as_bytes()))?;
         return Ok(exit);
     }
-    input.display.print(&text::graph(&graph, input.display.columns()))?;
+    input.display.print(&text::render_graph(&graph, input.display.columns()))?;
     Ok(exit)
 }

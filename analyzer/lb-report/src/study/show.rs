@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use lbprof_study::table::{TableRequest, tables};
+use lbprof_study::table::{TableRequest, make_tables};
 use lbprof_study::{NotInStudy, RunCondition, StudyFile, key, text};
 
 use crate::exit::ReportExit;
@@ -49,10 +49,10 @@ pub struct ShowArguments {
     display: DisplayOptions,
 }
 
-pub fn run(arguments: &ShowArguments) -> anyhow::Result<ReportExit> {
+pub fn run_study_show(arguments: &ShowArguments) -> anyhow::Result<ReportExit> {
     let runs = StudyFile::open(&arguments.study)?.runs()?;
     let base = arguments.base.as_deref().filter(|base| *base != "smallest");
-    let base = base.map(|base| key::number(&runs, base).ok_or_else(|| NotInStudy::NoRun(base.to_owned())));
+    let base = base.map(|base| key::find_run_number(&runs, base).ok_or_else(|| NotInStudy::NoRun(base.to_owned())));
     let wanted = TableRequest {
         by: arguments.by.clone(),
         conditions: arguments.conditions.clone(),
@@ -61,8 +61,8 @@ pub fn run(arguments: &ShowArguments) -> anyhow::Result<ReportExit> {
         weak: arguments.weak,
         each: arguments.all,
     };
-    let tables = tables(&runs, &wanted)?;
-    arguments.display.print(&text::show(&tables, arguments.display.columns()))?;
+    let tables = make_tables(&runs, &wanted)?;
+    arguments.display.print(&text::render_tables(&tables, arguments.display.columns()))?;
     let shown: Vec<u32> =
         tables.iter().flat_map(|table| &table.columns).flat_map(|column| column.runs.clone()).collect();
     let is_complete = runs.iter().all(|stored| stored.run.complete || !shown.contains(&stored.number));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use lbprof_analysis::model::Module;
 use lbprof_analysis::model::sites::CallSiteTable;
 use lbprof_analysis::structure::code_readers::CodeReaders;
-use lbprof_analysis::structure::symbols::{base_name, resolve};
+use lbprof_analysis::structure::symbols::{base_name, resolve_names};
 use lbprof_collector::Operation;
 use lbprof_collector::definition::CallSite;
 use lbprof_collector::record::NONE;
@@ -110,7 +110,7 @@ impl CodeNames {
             });
             sites.sampled.insert((Some(index), *offset));
         }
-        let code = resolve(&sites, &self.readers, NAMES_WITHIN).sampled;
+        let code = resolve_names(&sites, &self.readers, NAMES_WITHIN).sampled;
         for (path, offset) in &new {
             let stack = code.stack((index_of.get(path.as_str()).copied(), *offset), None);
             let leaf = stack.and_then(|stack| code.leaves.get(code.leaf_of(stack) as usize));

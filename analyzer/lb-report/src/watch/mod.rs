@@ -45,7 +45,7 @@ use self::view::{BusiestRank, JobState, JobView, LongCall};
 use crate::code_reader;
 use crate::exit::{ReportExit, print_note};
 use crate::live::monotonic_ns;
-use crate::output::{CommonOptions, print};
+use crate::output::{CommonOptions, print_text};
 
 /// Time per update for reading logs. Backlogs take several updates.
 const READING_TIME: Duration = Duration::from_millis(1500);
@@ -56,7 +56,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 const MOST_LONG_CALLS: usize = 3;
 
 /// Shows a job until it ends or the user leaves.
-pub fn run(dir: Option<&Path>, every: Duration, common: &CommonOptions) -> anyhow::Result<ReportExit> {
+pub fn watch_job(dir: Option<&Path>, every: Duration, common: &CommonOptions) -> anyhow::Result<ReportExit> {
     let dir = wait_for_run(dir, common)?;
     let mut watch = JobWatch::open(&dir)?;
     let mut screen = None;
@@ -75,7 +75,7 @@ pub fn run(dir: Option<&Path>, every: Duration, common: &CommonOptions) -> anyho
             }
             Some(_) => {}
             None => {
-                print(&format!("{}\n", view.line()), common.color)?;
+                print_text(&format!("{}\n", view.line()), common.color)?;
                 if !is_over {
                     thread::sleep(every);
                 }
@@ -85,8 +85,8 @@ pub fn run(dir: Option<&Path>, every: Duration, common: &CommonOptions) -> anyho
             // The terminal has its old contents again.
             let was_on_screen = screen.take().is_some();
             let line = if was_on_screen { format!("{}\n", view.line()) } else { String::new() };
-            let folder = text::plain(&dir.display().to_string());
-            print(&format!("{line}the run has ended; read it with: lb-report {folder}\n"), common.color)?;
+            let folder = text::escape_message(&dir.display().to_string());
+            print_text(&format!("{line}the run has ended; read it with: lb-report {folder}\n"), common.color)?;
             io::stdout().flush()?;
             return Ok(ReportExit::Good);
         }
@@ -107,7 +107,8 @@ fn wait_for_run(dir: Option<&Path>, common: &CommonOptions) -> anyhow::Result<Pa
             Err(error) => return Err(error.into()),
         }
         if !is_announced {
-            let place = dir.map_or_else(|| "this folder".to_owned(), |dir| text::plain(&dir.display().to_string()));
+            let place =
+                dir.map_or_else(|| "this folder".to_owned(), |dir| text::escape_message(&dir.display().to_string()));
             print_note(format!("no run in {place} yet; waiting for it to start"));
             is_announced = true;
         }
@@ -189,7 +190,7 @@ impl JobWatch {
         let mut long_calls: Vec<LongCall> = calls.filter(LongCall::is_long).collect();
         long_calls.sort_by(|a, b| b.for_s.total_cmp(&a.for_s).then(a.rank.cmp(&b.rank)));
         long_calls.truncate(MOST_LONG_CALLS);
-        let command = ranks.first().map_or(String::new(), |rank| text::plain(&rank.header.command.join(" ")));
+        let command = ranks.first().map_or(String::new(), |rank| text::escape_message(&rank.header.command.join(" ")));
         JobView { command, n_ranks, state, load, slowest, recurrence, long_calls, unread_bytes }
     }
 }

@@ -10,8 +10,8 @@ use crossterm::style::{PrintStyledContent, StyledContent, Stylize};
 use crossterm::terminal::{self, Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen};
 use crossterm::{execute, queue};
 
-use lbprof_collector::words::{CountedNoun, seconds};
-use lbprof_report::words::{clean, width};
+use lbprof_collector::words::{CountedNoun, format_seconds};
+use lbprof_report::words::{escape_name, text_width};
 
 use super::job_load::RankLoad;
 use super::view::JobView;
@@ -36,7 +36,7 @@ impl TerminalScreen {
     pub fn show(&mut self, view: &JobView) -> io::Result<()> {
         let (width, height) = terminal::size()?;
         let mut text = Vec::new();
-        for (row, line) in (0..height).zip(draw(view, width.into(), height.into())) {
+        for (row, line) in (0..height).zip(draw_lines(view, width.into(), height.into())) {
             queue!(text, MoveTo(0, row))?;
             for part in line {
                 queue!(text, PrintStyledContent(part))?;
@@ -84,30 +84,30 @@ fn restore_terminal() {
 type ScreenLine = Vec<StyledContent<String>>;
 
 /// Returns at most `height` lines of at most `columns`.
-fn draw(view: &JobView, columns: usize, height: usize) -> Vec<ScreenLine> {
+fn draw_lines(view: &JobView, columns: usize, height: usize) -> Vec<ScreenLine> {
     let ranks = CountedNoun(view.n_ranks as u64, "rank");
-    let head = format!("{} · {ranks} · {}", view.command, seconds(view.load.so_far.elapsed_s)).bold();
+    let head = format!("{} · {ranks} · {}", view.command, format_seconds(view.load.so_far.elapsed_s)).bold();
     let facts = view.facts().into_iter().map(Stylize::stylize);
     let mut lines: Vec<ScreenLine> = std::iter::once(head).chain(facts).map(|fact| vec![fact]).collect();
     for part in lines.iter_mut().flatten() {
-        *part = StyledContent::new(*part.style(), clip(&clean(part.content()), columns).to_owned());
+        *part = StyledContent::new(*part.style(), clip_text(&escape_name(part.content()), columns).to_owned());
     }
     lines.push(Vec::new());
-    lines.extend(bars(view, columns, height.saturating_sub(lines.len() + 1)));
+    lines.extend(load_bars(view, columns, height.saturating_sub(lines.len() + 1)));
     lines.resize(height.saturating_sub(1), Vec::new());
     lines.push(vec!["q: leave; the job goes on".to_owned().dim()]);
     lines
 }
 
 /// Returns the start of a text that fits into `columns`.
-fn clip(text: &str, columns: usize) -> &str {
+fn clip_text(text: &str, columns: usize) -> &str {
     let ends = text.char_indices().map(|(at, char)| at + char.len_utf8());
-    let end = ends.take_while(|&end| width(&text[..end]) <= columns).last();
+    let end = ends.take_while(|&end| text_width(&text[..end]) <= columns).last();
     &text[..end.unwrap_or(0)]
 }
 
 /// Draws the recent computation of ranks, the longest first if not all fit.
-fn bars(view: &JobView, columns: usize, height: usize) -> Vec<ScreenLine> {
+fn load_bars(view: &JobView, columns: usize, height: usize) -> Vec<ScreenLine> {
     let mut loads: Vec<&RankLoad> = view.load.ranks.iter().collect();
     let fits = loads.len() <= height;
     if !fits {
@@ -160,7 +160,7 @@ mod tests {
             long_calls: Vec::new(),
             unread_bytes: 0,
         };
-        let lines = draw(&view, 60, height)
+        let lines = draw_lines(&view, 60, height)
             .into_iter()
             .map(|line| line.iter().map(|part| part.content().as_str()).collect::<String>());
         lines.collect::<Vec<String>>().join("\n")
@@ -188,8 +188,8 @@ mod tests {
 
     #[test]
     fn a_line_that_is_too_long_loses_its_end() {
-        assert_eq!((clip("rank 1", 4), clip("rank 1", 9), clip("", 3)), ("rank", "rank 1", ""));
-        assert_eq!(clip("日本", 3), "日", "wide characters take two columns");
+        assert_eq!((clip_text("rank 1", 4), clip_text("rank 1", 9), clip_text("", 3)), ("rank", "rank 1", ""));
+        assert_eq!(clip_text("日本", 3), "日", "wide characters take two columns");
     }
 
     #[test]
@@ -198,7 +198,7 @@ mod tests {
             let screen = screen_of(3, height);
             assert!(screen.lines().count() <= height.max(1), "{height}: {screen}");
             assert!(
-                screen.lines().all(|line| width(line) <= 60) && screen.ends_with("q: leave; the job goes on"),
+                screen.lines().all(|line| text_width(line) <= 60) && screen.ends_with("q: leave; the job goes on"),
                 "{screen}"
             );
         }

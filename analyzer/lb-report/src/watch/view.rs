@@ -2,7 +2,7 @@
 
 use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 use lbprof_collector::Operation;
-use lbprof_collector::words::{bytes, seconds};
+use lbprof_collector::words::{format_bytes, format_seconds};
 use lbprof_report::findings::rank_excess_in_words;
 use lbprof_thresholds::watch::MIN_LONG_CALL_S;
 
@@ -56,7 +56,7 @@ impl LongCall {
 
     pub fn sentence(&self) -> String {
         let operation = Operation::from_number(self.operation).map_or("MPI", Operation::name);
-        format!("rank {} has been in {operation} for {}", self.rank, seconds(self.for_s))
+        format!("rank {} has been in {operation} for {}", self.rank, format_seconds(self.for_s))
     }
 }
 
@@ -77,47 +77,47 @@ impl BusiestRank {
 impl JobView {
     /// Returns the view as one line, for output that is not a terminal.
     pub fn line(&self) -> String {
-        format!("{}: {}", seconds(self.load.so_far.elapsed_s), self.facts().join("; "))
+        format!("{}: {}", format_seconds(self.load.so_far.elapsed_s), self.facts().join("; "))
     }
 
     /// Describes the state of the job, a sentence per fact.
     pub fn facts(&self) -> Vec<String> {
         let mut facts = Vec::new();
         let JobLoad { lately, so_far, .. } = &self.load;
-        match (self.state, efficiencies(lately)) {
+        match (self.state, efficiencies_in_words(lately)) {
             (JobState::Starts, _) => facts.push("the job starts: not all ranks have left MPI_Init".to_owned()),
             (JobState::Runs, Some(lately_in_words)) => {
-                facts.push(format!("last {}: {lately_in_words}", seconds(lately.elapsed_s)));
+                facts.push(format!("last {}: {lately_in_words}", format_seconds(lately.elapsed_s)));
             }
             _ => {}
         }
         facts.extend(match self.state {
-            JobState::Ended => efficiencies(so_far).map(|so_far| format!("ended: {so_far}")),
-            _ => so_far.load_balance().and(so_far.parallel()).map(|share| format!("so far {}", percent(share))),
+            JobState::Ended => efficiencies_in_words(so_far).map(|so_far| format!("ended: {so_far}")),
+            _ => so_far.load_balance().and(so_far.parallel()).map(|share| format!("so far {}", whole_percent(share))),
         });
         if self.state == JobState::Runs {
             facts.extend(self.slowest.as_ref().and_then(BusiestRank::sentence));
-            facts.extend(self.recurrence.as_ref().map(|(what, per_second)| rate(what, *per_second)));
+            facts.extend(self.recurrence.as_ref().map(|(what, per_second)| rate_in_words(what, *per_second)));
             facts.extend(self.long_calls.iter().map(LongCall::sentence));
         }
         if self.unread_bytes > 0 {
-            facts.push(format!("still reading: {} left", bytes(self.unread_bytes)));
+            facts.push(format!("still reading: {} left", format_bytes(self.unread_bytes)));
         }
         facts
     }
 }
 
 /// Describes efficiencies, or returns `None` if no rank computed. Clocks may let the longest computation exceed the period.
-fn efficiencies(times: &EfficiencyTimes) -> Option<String> {
+fn efficiencies_in_words(times: &EfficiencyTimes) -> Option<String> {
     Some(format!(
         "parallel efficiency {} (load balance {}, communication {})",
-        percent(times.parallel()?),
-        percent(times.load_balance()?),
-        percent(times.communication()?.min(1.0))
+        whole_percent(times.parallel()?),
+        whole_percent(times.load_balance()?),
+        whole_percent(times.communication()?.min(1.0))
     ))
 }
 
-fn rate(what: &str, per_second: f64) -> String {
+fn rate_in_words(what: &str, per_second: f64) -> String {
     let number = match per_second {
         rate if rate < 10.0 => format!("{rate:.1}"),
         rate => format!("{rate:.0}"),
@@ -125,7 +125,7 @@ fn rate(what: &str, per_second: f64) -> String {
     format!("{number} {what} a second")
 }
 
-fn percent(share: f64) -> String {
+fn whole_percent(share: f64) -> String {
     format!("{:.0} %", 100.0 * share)
 }
 

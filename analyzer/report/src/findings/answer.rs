@@ -5,8 +5,10 @@ use serde::Serialize;
 use super::{gain, notes};
 use crate::Report;
 use crate::finding::{Finding, FindingCause, FindingSubject};
-use crate::phrases::ranks::{capitalized, efficiency_of_unclear_polls, members, percent_range, short_percent};
-use crate::words::{percent, plural};
+use crate::phrases::ranks::{
+    capitalize_text, cluster_ranks, efficiency_of_unclear_polls, percent_range, short_percent,
+};
+use crate::words::{format_percent, format_plural};
 use lbprof_thresholds::wording::{MIN_ONLY_PART_OF_LOSS, MIN_OTHER_LOSS, MIN_SECOND_PART_OF_LOSS};
 
 /// The answer in words.
@@ -43,7 +45,7 @@ impl AnswerText {
             let (label, text) = advice.label_and_text();
             (label, text.to_owned())
         });
-        let notes = notes::lines(report, answer, &figures).into_iter().map(|text| ("note", text));
+        let notes = notes::note_lines(report, answer, &figures).into_iter().map(|text| ("note", text));
         let lines = place.into_iter().chain(gain).chain(advice).chain(notes);
         let sentence = match &answer.cause {
             // It says itself what is missing.
@@ -58,7 +60,7 @@ impl AnswerText {
     pub fn in_one_line(&self) -> String {
         let lines = self.lines.iter().map(|line| {
             let end = if line.text.ends_with(['.', '!', '?']) { "" } else { "." };
-            format!(" {}: {}{end}", capitalized(line.label), line.text)
+            format!(" {}: {}{end}", capitalize_text(line.label), line.text)
         });
         std::iter::once(self.sentence.clone()).chain(lines).collect()
     }
@@ -113,7 +115,7 @@ pub fn part_in_words(finding: &Finding, is_whole: bool) -> String {
 
 /// Returns the share of the recorded time that a finding explains.
 pub fn share_of_time(report: &Report, finding: &Finding) -> f64 {
-    crate::fraction(finding.seconds, report.verdict.elapsed_s)
+    crate::fraction_of(finding.seconds, report.verdict.elapsed_s)
 }
 
 /// Returns the words of a finding by itself: a sentence, or its share and cause.
@@ -131,16 +133,16 @@ pub fn finding_in_words(report: &Report, finding: &Finding) -> String {
 /// The part of the run that the figures describe, if data are missing, as the start of a sentence.
 fn of_what(report: &Report) -> String {
     let data = &report.data;
-    let all = plural(u64::from(report.facts.n_ranks), "rank");
+    let all = format_plural(u64::from(report.facts.n_ranks), "rank");
     let mut missing = Vec::new();
     if u64::from(data.ranks_present) < data.ranks_recorded {
-        missing.push(format!("logs of {} of {}", data.ranks_present, plural(data.ranks_recorded, "rank")));
+        missing.push(format!("logs of {} of {}", data.ranks_present, format_plural(data.ranks_recorded, "rank")));
     }
     if data.unknown_share > 0.005 {
-        missing.push(format!("{} of the time unknown", percent(data.unknown_share)));
+        missing.push(format!("{} of the time unknown", format_percent(data.unknown_share)));
     }
     if data.dropped_events > 0 {
-        missing.push(format!("{} dropped", plural(data.dropped_events, "event")));
+        missing.push(format!("{} dropped", format_plural(data.dropped_events, "event")));
     }
     match (data.complete, missing.is_empty()) {
         (true, _) if data.ranks_recorded < u64::from(report.facts.n_ranks) => {
@@ -170,7 +172,8 @@ fn how_much(report: &Report) -> String {
         (0.75, "Three quarters"),
     ];
     let named = named.into_iter().find(|(part, _)| (share - part).abs() < 0.012);
-    let whose = report.verdict.cluster.as_ref().map_or_else(String::new, |cluster| format!(" of {}", members(cluster)));
+    let whose =
+        report.verdict.cluster.as_ref().map_or_else(String::new, |cluster| format!(" of {}", cluster_ranks(cluster)));
     match named {
         Some((_, words)) => format!("{words} of the time{whose} ({per_cent}) is lost"),
         None => format!("{per_cent} of the time{whose} is lost"),

@@ -51,7 +51,7 @@ pub fn of_prediction(report: &Report, is_meant: impl Fn(&PredictionRow) -> bool)
         (false, true) => " of the whole run",
         (false, false) => "",
     };
-    let text = format!("{}: {from} → {to} (−{}){without}", change(report, best), short_percent(share));
+    let text = format!("{}: {from} → {to} (−{}){without}", change_in_words(report, best), short_percent(share));
     Some(FindingGain { seconds: share * from_s, share, text })
 }
 
@@ -81,7 +81,7 @@ pub fn at_most(report: &Report, seconds: f64, condition: &str) -> Option<Finding
 }
 
 /// Returns a change in words: `even work on all ranks`.
-fn change(report: &Report, row: &PredictionRow) -> String {
+fn change_in_words(report: &Report, row: &PredictionRow) -> String {
     match (row.scenario, row.region.as_deref(), row.rank) {
         (WhatIfScenario::Faster(_, times) | WhatIfScenario::FunctionFaster(_, times), Some(region), _) => {
             format!("{} {times} times as fast", region_name(region))

@@ -1,7 +1,7 @@
 //! The parts of what a run loses, which the findings explain: seconds of the mean rank's time.
 
 use crate::losses::LossPlace;
-use crate::{Report, fraction};
+use crate::{Report, fraction_of};
 
 use super::amounts::CallAmounts;
 use super::coordinator::{self, AwaitedCoordinator};
@@ -49,7 +49,7 @@ impl LossParts {
         let serialization = verdict.serialization.unwrap_or_default();
         let facts = &report.loss_facts;
         let control_s: f64 = facts.control.iter().map(|place| place.lost_s).sum();
-        let of_control = fraction(control_s, facts.imbalance_s + control_s);
+        let of_control = fraction_of(control_s, facts.imbalance_s + control_s);
         let files_s = lost_at_s(facts.file_access.as_ref()).min(verdict.communication_s);
         let called_by_mpi_s = lost_at_s(facts.called_by_mpi.as_ref()).min(verdict.communication_s - files_s);
         let longest_call = facts.communication.as_ref().and_then(|place| place.at.as_ref());

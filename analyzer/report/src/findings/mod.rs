@@ -50,65 +50,66 @@ type DetectPart = fn(&Report, &LossParts) -> Option<Finding>;
 
 /// The first that holds counts.
 const CONDITIONS: &[DetectCondition] = &[
-    conditions::unended::detect,
-    conditions::few_calls::detect,
-    conditions::no_cores::detect,
-    conditions::one_rank::detect,
-    conditions::set_up::detect,
+    conditions::unended::find_unended_run,
+    conditions::few_calls::find_run_of_few_calls,
+    conditions::no_cores::find_missing_cores,
+    conditions::one_rank::find_single_rank,
+    conditions::set_up::find_set_up_time,
 ];
 
 /// The first that holds counts.
 const WHOLE: &[DetectWhole] = &[
-    whole::nothing::detect,
-    whole::threads::detect,
-    whole::thread_pool::detect,
-    whole::master_and_workers::detect,
-    whole::unclear_polls::detect,
-    whole::asleep::detect,
-    whole::balanced::detect,
+    whole::nothing::find_idle_program,
+    whole::threads::find_core_losses,
+    whole::thread_pool::find_idle_thread_pool,
+    whole::master_and_workers::find_master_and_workers,
+    whole::unclear_polls::find_unclear_polls,
+    whole::asleep::find_sleeping_ranks,
+    whole::balanced::find_balanced_run,
 ];
 
 /// The first that holds explains that a rank computes longer than the mean.
 const IMBALANCE: &[DetectPart] = &[
-    imbalance::last_task::detect,
-    imbalance::emptied_ranks::detect,
-    imbalance::idle_ranks::detect,
-    imbalance::uneven_groups::detect,
-    imbalance::asleep_rank::detect,
-    imbalance::rank_in_state::detect,
-    imbalance::outside_work::detect,
-    imbalance::serial_code::detect,
-    imbalance::static_excess::detect,
+    imbalance::last_task::find_awaited_last_task,
+    imbalance::emptied_ranks::find_emptied_rank_loss,
+    imbalance::idle_ranks::find_idle_rank_loss,
+    imbalance::uneven_groups::find_uneven_code_groups,
+    imbalance::asleep_rank::find_asleep_rank,
+    imbalance::rank_in_state::find_rank_in_state,
+    imbalance::outside_work::find_work_outside_loop,
+    imbalance::serial_code::find_serial_code_loss,
+    imbalance::static_excess::find_static_excess,
 ];
 
 /// The first that holds explains time in MPI calls.
 const CALLS: &[DetectPart] = &[
-    calls::rare_delays::detect,
-    calls::rank_in_calls::detect,
-    calls::small_messages::detect,
-    calls::late_progress::detect,
-    calls::large_messages::detect,
-    calls::communication::detect,
+    calls::rare_delays::find_rare_call_delays,
+    calls::rank_in_calls::find_rank_in_calls,
+    calls::small_messages::find_small_messages,
+    calls::late_progress::find_late_progress,
+    calls::large_messages::find_large_messages,
+    calls::communication::find_communication_loss,
 ];
 
 /// The first that holds explains access to files.
-const FILES: &[DetectPart] = &[calls::late_file_progress::detect, calls::file_access::detect];
+const FILES: &[DetectPart] =
+    &[calls::late_file_progress::find_late_file_progress, calls::file_access::find_file_access_loss];
 
 /// Each that holds is a part of what is lost.
 const OTHERS: &[DetectPart] = &[
-    imbalance::control::detect,
-    serialization::moving_rank::detect,
-    serialization::slow_in_turn::detect,
-    serialization::slow_in_parts::detect,
-    serialization::awaited_master::detect,
-    serialization::chains::detect,
-    serialization::undivided::detect,
-    outside::busy_coordinator::detect,
-    outside::sleeping_coordinator::detect,
-    calls::busy_target::detect,
-    calls::held_lock::detect,
-    calls::called_by_mpi::detect,
-    calls::recorder::detect,
+    imbalance::control::find_control_loss,
+    serialization::moving_rank::find_moving_rank,
+    serialization::slow_in_turn::find_slow_in_turn,
+    serialization::slow_in_parts::find_slow_in_parts,
+    serialization::awaited_master::find_wait_for_master,
+    serialization::chains::find_dependency_chains,
+    serialization::undivided::find_undivided_serialization,
+    outside::busy_coordinator::find_busy_coordinator,
+    outside::sleeping_coordinator::find_sleeping_coordinator,
+    calls::busy_target::find_busy_target,
+    calls::held_lock::find_held_lock,
+    calls::called_by_mpi::find_callbacks_of_mpi,
+    calls::recorder::find_recorder_cost,
 ];
 
 impl Report {
@@ -142,7 +143,7 @@ fn by_figures(report: &Report) -> Vec<Finding> {
     }
     if findings.is_empty() {
         // Nothing is lost to anything that has a name.
-        findings.push(whole::nothing::unknown());
+        findings.push(whole::nothing::describe_unknown_calls());
     }
     findings
 }

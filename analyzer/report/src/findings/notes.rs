@@ -3,11 +3,11 @@
 use crate::Report;
 use crate::finding::{Finding, FindingCause, FindingSubject, FindingTone};
 use crate::phrases::names::region_name;
-use crate::phrases::ranks::{capitalized_ranks, factor_in_words, members, named_ranks, uncapitalized};
+use crate::phrases::ranks::{capitalized_ranks, cluster_ranks, factor_in_words, named_ranks, uncapitalize_text};
 use crate::phrases::{doubts, lifetime, threads};
 use crate::storage::{self, StorageAccess};
 use crate::verdict::ClusterChoice;
-use crate::words::{bytes, plural, seconds_like};
+use crate::words::{format_bytes, format_plural, seconds_like};
 use lbprof_analysis::metrics::blocking::CauseClass;
 use lbprof_thresholds::verdict::MIN_LOSS;
 use lbprof_thresholds::wording::{
@@ -15,19 +15,21 @@ use lbprof_thresholds::wording::{
 };
 
 /// Returns the notes on an answer, those that touch it most first. `figures`: what the figures say, whatever the run's condition.
-pub fn lines(report: &Report, answer: &Finding, figures: &str) -> Vec<String> {
+pub fn note_lines(report: &Report, answer: &Finding, figures: &str) -> Vec<String> {
     let mut notes = Vec::new();
     notes.extend(as_measured(report, answer, figures));
     notes.extend(of_groups(report, answer));
-    notes.extend(doubts::sentences(report).iter().map(|sentence| uncapitalized(sentence)));
+    notes.extend(doubts::doubt_sentences(report).iter().map(|sentence| uncapitalize_text(sentence)));
     notes.extend(not_recorded(report));
     notes.extend(not_selected(report));
     notes.extend(sole_storage_rank(report, answer));
-    notes.extend(preempted(report, answer));
-    notes.extend(Some(threads::sentence(report)).filter(|sentence| !sentence.is_empty() && sentence != figures));
+    notes.extend(note_on_preemption(report, answer));
+    notes.extend(
+        Some(threads::core_use_sentence(report)).filter(|sentence| !sentence.is_empty() && sentence != figures),
+    );
     notes.extend(few_iterations(report, answer));
     let is_of_lifetime = matches!(answer.subject, FindingSubject::End | FindingSubject::SetUp);
-    notes.extend(lifetime::sentence(report).filter(|_| !is_of_lifetime));
+    notes.extend(lifetime::lifetime_sentence(report).filter(|_| !is_of_lifetime));
     notes.retain(|note| !is_said(answer, note));
     notes
 }
@@ -39,7 +41,7 @@ fn is_said(answer: &Finding, note: &str) -> bool {
         _ => None,
     };
     let advice = answer.advice.as_ref().map(|advice| advice.label_and_text().1);
-    [sentence, advice].into_iter().flatten().any(|text| uncapitalized(text) == note)
+    [sentence, advice].into_iter().flatten().any(|text| uncapitalize_text(text) == note)
 }
 
 /// The judgment by the figures, if they are not the answer.
@@ -47,7 +49,7 @@ fn as_measured(report: &Report, answer: &Finding, figures: &str) -> Option<Strin
     let before = answer.before_figures.filter(|_| report.verdict.elapsed_s > 0.0)?;
     // The sentence of a balanced run may say so itself.
     let before = if figures.contains("between MPI_Init") { "" } else { before };
-    Some(format!("{before}{}", uncapitalized(figures)))
+    Some(format!("{before}{}", uncapitalize_text(figures)))
 }
 
 /// The note that ranks run different code, with the ranks that the answer is about.
@@ -79,11 +81,11 @@ fn of_groups(report: &Report, answer: &Finding) -> Option<String> {
     };
     let chosen = match cluster.chosen {
         ClusterChoice::Only => String::new(),
-        ClusterChoice::LosesMost => format!("; most is lost in {}", members(cluster)),
+        ClusterChoice::LosesMost => format!("; most is lost in {}", cluster_ranks(cluster)),
         ClusterChoice::LosesMostByItself => {
-            format!("; most is lost in {}, besides waiting for other ranks", members(cluster))
+            format!("; most is lost in {}, besides waiting for other ranks", cluster_ranks(cluster))
         }
-        ClusterChoice::ComputesMost => format!("; {} compute most", members(cluster)),
+        ClusterChoice::ComputesMost => format!("; {} compute most", cluster_ranks(cluster)),
     };
     let verdict = &report.verdict;
     let waits = match cluster.waits_for_others_s > MIN_WAITING_FOR_OTHER_GROUPS * verdict.elapsed_s {
@@ -135,13 +137,13 @@ fn sole_storage_rank(report: &Report, answer: &Finding) -> Option<String> {
     };
     let others = match sole.most_of_others {
         0 => "no other rank anything".to_owned(),
-        most => format!("no other more than {}", bytes(most)),
+        most => format!("no other more than {}", format_bytes(most)),
     };
-    Some(format!("rank {} {did} {} {from} storage, {others}", sole.rank, bytes(sole.bytes)))
+    Some(format!("rank {} {did} {} {from} storage, {others}", sole.rank, format_bytes(sole.bytes)))
 }
 
 /// The note that the rank with most work also waited for a core.
-fn preempted(report: &Report, answer: &Finding) -> Option<String> {
+fn note_on_preemption(report: &Report, answer: &Finding) -> Option<String> {
     let worst = report.verdict.worst.as_ref().filter(|_| answer.subject == FindingSubject::SlowRank)?;
     let lost = worst.preempted?;
     let elapsed_s = report.verdict.elapsed_s;
@@ -177,7 +179,7 @@ fn few_iterations(report: &Report, answer: &Finding) -> Option<String> {
     is_few.then(|| {
         format!(
             "only {}, of {} each: which ranks are slow may be chance; record more of them",
-            plural(iterations.count as u64, "iteration"),
+            format_plural(iterations.count as u64, "iteration"),
             seconds_like(each_s, report.verdict.elapsed_s)
         )
     })

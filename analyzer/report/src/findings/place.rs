@@ -7,7 +7,7 @@ use crate::phrases::functions;
 use crate::phrases::names::{LONGEST_NAME, call_in_words, code_in_words, region_name};
 use crate::slow_parts::SlowPart;
 use crate::verdict::{LongestRank, WorstRegion};
-use crate::words::{BEFORE_FIRST_CALL, clean, short_path, shorten};
+use crate::words::{BEFORE_FIRST_CALL, escape_name, short_path, shorten_text};
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 use lbprof_thresholds::wording::{MIN_EXCESS_OF_NAMED_PLACE, MIN_FUNCTION_OF_WHOLE_REGION, MIN_SAMPLES_OF_PLACE};
 
@@ -47,7 +47,7 @@ fn place_of_rank(report: &Report, worst: &LongestRank) -> Option<FindingPlace> {
         region: worst.region.as_ref().map(|region| region.path.clone()),
         ..FindingPlace::in_words(text)
     };
-    Some(match excess.and_then(functions::decisive) {
+    Some(match excess.and_then(functions::decisive_function) {
         Some(one) => place.with_function(&one.name, one.caller.as_deref()),
         None => place,
     })
@@ -78,7 +78,7 @@ fn principal_function(report: &Report, path: Option<&str>) -> Option<String> {
         .iter()
         .find(|row| row.share >= MIN_FUNCTION_OF_WHOLE_REGION && row.samples >= MIN_SAMPLES_OF_PLACE)?;
     let is_named = function.name.function.is_some() && !function.name.waits_for_threads();
-    is_named.then(|| format!("mostly in {}", shorten(&clean(&function.name.label()), LONGEST_NAME)))
+    is_named.then(|| format!("mostly in {}", shorten_text(&escape_name(&function.name.label()), LONGEST_NAME)))
 }
 
 /// Returns which rank is slow in which part: its function where samples show one, else the code between calls.
@@ -89,9 +89,9 @@ pub fn of_parts(report: &Report) -> Option<FindingPlace> {
 
 /// Returns `rank 0 in forces (md.c:12)`.
 fn part_in_words(report: &Report, part: &SlowPart) -> String {
-    let function = part.explained.as_ref().and_then(functions::decisive);
+    let function = part.explained.as_ref().and_then(functions::decisive_function);
     let place = match function {
-        Some(function) => format!("in {}", functions::label(function)),
+        Some(function) => format!("in {}", functions::function_label(function)),
         None if part.region == WHOLE_PROGRAM => "outside of marked regions".to_owned(),
         None => place_of_region(report, &part.region),
     };
@@ -117,27 +117,27 @@ fn region_in_words(worst: &LongestRank, region: &WorstRegion) -> String {
     }
     if region.between.is_some() {
         let is_found = region.found && region.path != WHOLE_PROGRAM;
-        let function = worst.explained.as_ref().and_then(functions::decisive);
+        let function = worst.explained.as_ref().and_then(functions::decisive_function);
         let caller = function.map(|one| functions::called_from(one, is_found.then_some(region.name.as_str())));
         let place = code_in_words(&region.name, region.between.as_deref());
         return match caller.filter(|caller| !caller.is_empty()) {
             Some(caller) => {
-                let between = region.between.as_deref().map(clean).unwrap_or_default();
+                let between = region.between.as_deref().map(escape_name).unwrap_or_default();
                 format!("{}, {between}", caller.trim_start_matches(", "))
             }
             None => format!("in {place}"),
         };
     }
-    let name = shorten(&clean(&region.name), LONGEST_NAME);
+    let name = shorten_text(&escape_name(&region.name), LONGEST_NAME);
     match (region.found, after_one_call(&region.name)) {
         (true, Some(place)) => place,
         (true, None) if region.name.starts_with(BEFORE_FIRST_CALL) => {
             let first_call = region.name.trim_start_matches(BEFORE_FIRST_CALL);
-            format!("in the code before the first MPI call, {}", shorten(&clean(first_call), LONGEST_NAME))
+            format!("in the code before the first MPI call, {}", shorten_text(&escape_name(first_call), LONGEST_NAME))
         }
         (true, None) if region.name.contains(" → ") => format!("in the code {name}"),
         (true, None) => format!("between the MPI calls of {name}"),
-        (false, _) => format!("in region {}", shorten(&clean(short_path(&region.path)), LONGEST_NAME)),
+        (false, _) => format!("in region {}", shorten_text(&escape_name(short_path(&region.path)), LONGEST_NAME)),
     }
 }
 
@@ -147,7 +147,11 @@ fn after_one_call(name: &str) -> Option<String> {
     let (file, line) = place.rsplit_once(':')?;
     let is_one = !name.contains(" → ") && !file.contains(' ') && line.bytes().all(|byte| byte.is_ascii_digit());
     is_one.then(|| {
-        format!("in {}, after the MPI call on line {line} of {}", shorten(&clean(function), LONGEST_NAME), clean(file))
+        format!(
+            "in {}, after the MPI call on line {line} of {}",
+            shorten_text(&escape_name(function), LONGEST_NAME),
+            escape_name(file)
+        )
     })
 }
 

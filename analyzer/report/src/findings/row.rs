@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::answer::finding_in_words;
 use crate::finding::{Finding, FindingPlace};
-use crate::{Report, fraction};
+use crate::{Report, fraction_of};
 
 /// Most ranks and hosts of a row.
 const MOST_LISTED: usize = 1000;
@@ -58,7 +58,7 @@ impl FindingRow {
         FindingRow {
             kind: finding.kind,
             seconds: finding.seconds,
-            share: fraction(finding.seconds, report.verdict.elapsed_s),
+            share: fraction_of(finding.seconds, report.verdict.elapsed_s),
             ranks,
             hosts,
             place: finding.place.clone(),

@@ -4,7 +4,7 @@ use lbprof_collector::{CoreState, StateGroup};
 use serde::Serialize;
 
 use crate::serial;
-use lbprof_analysis::structure::code_place::{base_name, short};
+use lbprof_analysis::structure::code_place::{base_name, short_name};
 use lbprof_analysis::structure::frames::is_thread_runtime;
 use lbprof_analysis::structure::sampled_code::SampledFunction;
 
@@ -269,7 +269,7 @@ impl FunctionName {
         if self.waits_for_threads() {
             return format!("waiting for threads ({module})");
         }
-        let Some(function) = self.function.as_deref().map(short) else { return module.to_owned() };
+        let Some(function) = self.function.as_deref().map(short_name) else { return module.to_owned() };
         match (self.file.as_deref().map(base_name), self.line) {
             (Some(file), Some(line)) => format!("{function} ({file}:{line})"),
             (Some(file), None) => format!("{function} ({file})"),

@@ -2,12 +2,12 @@
 
 use super::SampledFunctions;
 use super::data::HardwareRow;
-use lbprof_analysis::metrics::functions::computing;
-use lbprof_analysis::metrics::hardware::{frequency_hz, ipc, split_excess};
+use lbprof_analysis::metrics::functions::computing_times;
+use lbprof_analysis::metrics::hardware::{frequency_hz, instructions_per_cycle, split_excess};
 use lbprof_analysis::model::RegionIdx;
 use lbprof_analysis::model::samples::HardwareCounters;
 
-fn smallest(
+fn smallest_figure(
     ranks: &[(u32, HardwareCounters)],
     figure: impl Fn(&HardwareCounters) -> Option<f64>,
 ) -> Option<(f64, u32)> {
@@ -21,7 +21,7 @@ impl SampledFunctions<'_> {
         let mut ranks: Vec<(u32, HardwareCounters)> = Vec::with_capacity(self.model.ranks.len());
         for rank in &self.model.ranks {
             let mut sum = HardwareCounters::default();
-            for (_, time) in computing(rank, region) {
+            for (_, time) in computing_times(rank, region) {
                 sum.add(&time.counted);
             }
             ranks.push((rank.rank, sum));
@@ -33,14 +33,15 @@ impl SampledFunctions<'_> {
             all.add(counted);
         }
         let split = split_excess(&all, ranks.len(), &own).filter(|_| own.instructions > 0)?;
-        let (min_ipc, min_frequency) = (smallest(&ranks, ipc), smallest(&ranks, frequency_hz));
+        let (min_ipc, min_frequency) =
+            (smallest_figure(&ranks, instructions_per_cycle), smallest_figure(&ranks, frequency_hz));
         Some(HardwareRow {
             ranks: ranks.len(),
             instructions: all.instructions as f64 / ranks.len() as f64,
-            ipc: ipc(&all),
+            ipc: instructions_per_cycle(&all),
             frequency_hz: frequency_hz(&all),
             slowest_instructions: own.instructions as f64,
-            slowest_ipc: ipc(&own),
+            slowest_ipc: instructions_per_cycle(&own),
             slowest_frequency_hz: frequency_hz(&own),
             more_instructions_s: split.more_instructions_s,
             slower_instructions_s: split.slower_instructions_s,

@@ -14,7 +14,7 @@ use lbprof_collector::Activity;
 pub use data::*;
 
 use super::blocking::BlockingTable;
-use super::largest;
+use super::index_of_largest;
 use lbprof_analysis::metrics::core_time::RankCoreTimes;
 use lbprof_analysis::metrics::functions::{FunctionTimes, SampledEstimate, is_sampled};
 use lbprof_analysis::model::samples::{CpuTime, SampledThreads};
@@ -113,7 +113,7 @@ impl<'a> SampledFunctions<'a> {
     fn slowest(&self, region: Option<RegionIdx>) -> (Option<usize>, f64, f64) {
         let ranks: Vec<usize> = (0..self.model.ranks.len()).filter(|&at| is_sampled(&self.model.ranks[at])).collect();
         let computation: Vec<f64> = ranks.iter().map(|&at| self.wall_s(region, at)).collect();
-        let slowest = largest(&computation);
+        let slowest = index_of_largest(&computation);
         let mean_s = self.mean(computation.iter().sum());
         (slowest.map(|at| ranks[at]), slowest.map_or(0.0, |at| computation[at]), mean_s)
     }

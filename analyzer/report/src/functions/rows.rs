@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::SampledFunctions;
 use super::data::{FunctionName, FunctionRow, LibraryRow, LineRow, OtherFunctions};
-use crate::fraction;
+use crate::fraction_of;
 use lbprof_analysis::metrics::functions::{CpuTimeComparison, FunctionTime, SampledEstimate};
-use lbprof_analysis::metrics::hardware::ipc;
+use lbprof_analysis::metrics::hardware::instructions_per_cycle;
 use lbprof_analysis::model::RegionIdx;
 use lbprof_analysis::model::samples::{CpuTime, CpuTimeOverRanks};
 
@@ -65,9 +65,9 @@ impl SampledFunctions<'_> {
                 excess_error_s: excess.error_s,
                 significant: excess.is_significant(),
                 instructions: (all.instructions > 0).then(|| self.mean(all.instructions as f64)),
-                ipc: ipc(all),
+                ipc: instructions_per_cycle(all),
                 slowest_instructions: (own.instructions > 0).then_some(own.instructions as f64),
-                slowest_ipc: ipc(own),
+                slowest_ipc: instructions_per_cycle(own),
                 lines: lines.into_iter().take(MOST_LINES).collect(),
                 libraries: self.libraries(libraries.get(&function), time.over.sum.seconds),
                 caller: self.main_caller(callers.get(&function)),
@@ -88,7 +88,7 @@ impl SampledFunctions<'_> {
         let rows = order.into_iter().take(MOST_LIBRARIES).map(|(function, seconds)| LibraryRow {
             name: self.name(function, None),
             mean_s: self.mean(seconds),
-            share: fraction(seconds, all_s),
+            share: fraction_of(seconds, all_s),
         });
         rows.collect()
     }

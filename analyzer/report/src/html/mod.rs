@@ -19,7 +19,7 @@ use super::Report;
 use super::bounds::ListBounds;
 use super::json::{self, GENERATOR};
 use super::text;
-use super::words::clean;
+use super::words::escape_name;
 
 /// A page of `analyzer/page` and its data.
 pub struct HtmlPage {
@@ -31,7 +31,7 @@ pub struct HtmlPage {
     pub script: &'static str,
     /// Text for readers without scripts.
     pub text: String,
-    /// Ids of elements and the JSON in them, in which nothing is markup ([`inert`]).
+    /// Ids of elements and the JSON in them, in which nothing is markup ([`inert_json`]).
     pub data: Vec<(&'static str, String)>,
 }
 
@@ -50,10 +50,10 @@ impl HtmlPage {
         write!(
             out,
             include_str!("page.html"),
-            generator = escape(GENERATOR),
-            title = escape(&self.title),
+            generator = escape_html(GENERATOR),
+            title = escape_html(&self.title),
             style = self.style,
-            text = escape(&self.text),
+            text = escape_html(&self.text),
             data = data,
             script = self.script,
         )
@@ -61,25 +61,28 @@ impl HtmlPage {
 }
 
 /// Escapes markup for elements and quoted attributes.
-fn escape(text: &str) -> String {
+fn escape_html(text: &str) -> String {
     let escapes = [('&', "&#38;"), ('<', "&#60;"), ('>', "&#62;"), ('"', "&#34;"), ('\'', "&#39;")];
     escapes.into_iter().fold(text.to_owned(), |text, (char, escape)| text.replace(char, escape))
 }
 
 /// Writes the report as one HTML document, with its [`page_views`]. `options` apply to the text in it.
-pub fn write(report: &Report, views: &Value, options: &text::TextOptions, out: &mut dyn Write) -> io::Result<()> {
-    let title = format!("lbprof: {}", clean(&report.facts.command.join(" ")));
+pub fn write_page(report: &Report, views: &Value, options: &text::TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    let title = format!("lbprof: {}", escape_name(&report.facts.command.join(" ")));
     let (style, script) = (include_str!("../../../page/dist/page.css"), include_str!("../../../page/dist/page.js"));
     let page = HtmlPage {
-        text: anstream::adapter::strip_str(&text::render(report, options)).to_string(),
-        data: vec![("report", inert(&json::document(report, &ListBounds::SMALL))?), ("views", inert(views)?)],
+        text: anstream::adapter::strip_str(&text::render_text(report, options)).to_string(),
+        data: vec![
+            ("report", inert_json(&json::report_document(report, &ListBounds::SMALL))?),
+            ("views", inert_json(views)?),
+        ],
         ..HtmlPage::new(title, style, script)
     };
     page.write(out)
 }
 
 /// Formats JSON that is safe in an HTML element. `<`, `>`, `&`, control characters and U+2028 only occur in strings, and are escaped.
-pub fn inert(value: &impl Serialize) -> io::Result<String> {
+pub fn inert_json(value: &impl Serialize) -> io::Result<String> {
     let mut bytes = Vec::new();
     json::write_compact(value, &mut bytes)?;
     let text = String::from_utf8(bytes).map_err(io::Error::other)?;
@@ -112,7 +115,7 @@ mod tests {
     #[test]
     fn names_in_data_are_no_markup_and_stay_what_they_are() {
         let hostile = "</script><!--<script>alert('1')&amp;\"\u{2028}\u{2029}\u{1b}[2J\u{7f}\\u003c";
-        let text = inert(&json!({ hostile: [hostile] })).unwrap();
+        let text = inert_json(&json!({ hostile: [hostile] })).unwrap();
         assert!(!text.contains(['<', '>', '&', '\u{2028}', '\u{2029}', '\u{1b}', '\u{7f}']), "{text}");
         assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), json!({ hostile: [hostile] }));
     }

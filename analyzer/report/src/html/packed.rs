@@ -54,14 +54,14 @@ const MOST_EXACT: usize = 1 << 16;
 const LARGEST_HALF: f32 = 60_000.0;
 
 /// Packs floats. NaN marks a missing value.
-pub(super) fn numbers(values: &[f32]) -> io::Result<PackedNumbers> {
+pub(super) fn pack_floats(values: &[f32]) -> io::Result<PackedNumbers> {
     if values.len() <= MOST_EXACT {
-        return packed(NumberEncoding::F32, 1.0, values.iter().flat_map(|value| value.to_le_bytes()));
+        return pack_data(NumberEncoding::F32, 1.0, values.iter().flat_map(|value| value.to_le_bytes()));
     }
     let largest =
         values.iter().copied().filter(|value| value.is_finite()).fold(0.0, |most: f32, one| most.max(one.abs()));
     let scale = if largest > 0.0 { largest / LARGEST_HALF } else { 1.0 };
-    packed(
+    pack_data(
         NumberEncoding::F16,
         f64::from(scale),
         values.iter().flat_map(|value| f16::from_f32(value / scale).to_le_bytes()),
@@ -70,19 +70,19 @@ pub(super) fn numbers(values: &[f32]) -> io::Result<PackedNumbers> {
 
 /// Packs whole numbers, scaled by `scale`. 2³² − 1 marks a missing value.
 pub(super) fn whole_numbers(values: &[u32], scale: f64) -> io::Result<PackedNumbers> {
-    packed(NumberEncoding::U32, scale, values.iter().flat_map(|value| value.to_le_bytes()))
+    pack_data(NumberEncoding::U32, scale, values.iter().flat_map(|value| value.to_le_bytes()))
 }
 
-pub(super) fn signed(values: &[i32]) -> io::Result<PackedNumbers> {
-    packed(NumberEncoding::I32, 1.0, values.iter().flat_map(|value| value.to_le_bytes()))
+pub(super) fn pack_signed(values: &[i32]) -> io::Result<PackedNumbers> {
+    pack_data(NumberEncoding::I32, 1.0, values.iter().flat_map(|value| value.to_le_bytes()))
 }
 
 /// Packs small whole numbers, scaled by `scale`.
-pub(super) fn small(values: &[u8], scale: f64) -> io::Result<PackedNumbers> {
-    packed(NumberEncoding::U8, scale, values.iter().copied())
+pub(super) fn pack_bytes(values: &[u8], scale: f64) -> io::Result<PackedNumbers> {
+    pack_data(NumberEncoding::U8, scale, values.iter().copied())
 }
 
-fn packed(kind: NumberEncoding, scale: f64, bytes: impl Iterator<Item = u8>) -> io::Result<PackedNumbers> {
+fn pack_data(kind: NumberEncoding, scale: f64, bytes: impl Iterator<Item = u8>) -> io::Result<PackedNumbers> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(&bytes.collect::<Vec<u8>>())?;
     let data = STANDARD.encode(encoder.finish()?);
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn few_numbers_are_exact() {
-        let value = numbers(&[0.0, 1.1, f32::NAN]).unwrap();
+        let value = pack_floats(&[0.0, 1.1, f32::NAN]).unwrap();
         assert_eq!((value.kind, value.scale), (NumberEncoding::F32, 1.0));
         let read: Vec<f32> = bytes(&value).chunks(4).map(|one| f32::from_le_bytes(one.try_into().unwrap())).collect();
         assert_eq!(read[..2], [0.0, 1.1]);
@@ -118,7 +118,7 @@ mod tests {
         let mut values: Vec<f32> = (0..70_000).map(|at| 1e-6 * (1.0 + at as f32)).collect();
         // One is ten thousand times the next.
         (values[0], values[1]) = (1e3, f32::NAN);
-        let value = numbers(&values).unwrap();
+        let value = pack_floats(&values).unwrap();
         assert_eq!(value.kind, NumberEncoding::F16);
         let scale = value.scale;
         let read: Vec<f64> =
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn whole_numbers_are_themselves() {
         assert_eq!(bytes(&whole_numbers(&[1, u32::MAX], 0.5).unwrap()), [1, 0, 0, 0, 255, 255, 255, 255]);
-        assert_eq!(bytes(&signed(&[-1]).unwrap()), [255; 4]);
-        assert_eq!(bytes(&small(&[7, 255], 1.0 / 255.0).unwrap()), [7, 255]);
+        assert_eq!(bytes(&pack_signed(&[-1]).unwrap()), [255; 4]);
+        assert_eq!(bytes(&pack_bytes(&[7, 255], 1.0 / 255.0).unwrap()), [7, 255]);
     }
 }

@@ -6,7 +6,7 @@ use std::io;
 use lbprof_collector::record::NONE;
 use serde::Serialize;
 
-use super::packed::{ByName, PackedNumbers, numbers, signed, small, whole_numbers};
+use super::packed::{ByName, PackedNumbers, pack_bytes, pack_floats, pack_signed, whole_numbers};
 use lbprof_analysis::model::Model;
 use lbprof_analysis::model::region_state::Ns;
 use lbprof_analysis::model::waits::WaitState;
@@ -136,17 +136,17 @@ pub(super) struct TeamsData {
     names: Vec<String>,
 }
 
-pub(super) fn object(seen: &TimelineView, model: &Model, places: &[CodePlace]) -> io::Result<TimelineData> {
+pub(super) fn timeline_data(seen: &TimelineView, model: &Model, places: &[CodePlace]) -> io::Result<TimelineData> {
     let writer = TimelineWriter::new(seen, model, places);
     let mut names = TimelineNames::default();
     let share =
-        seen.shares.iter().map(|(state, bytes)| Ok((state_name(usize::from(*state)), small(bytes, 1.0 / 255.0)?)));
+        seen.shares.iter().map(|(state, bytes)| Ok((state_name(usize::from(*state)), pack_bytes(bytes, 1.0 / 255.0)?)));
     let share = ByName(share.collect::<io::Result<Vec<_>>>()?);
     let course = &seen.regions;
     let region_course = RegionCourseData {
         bins: course.bins,
         regions: course.regions.iter().map(|&region| names.region(model, region)).collect(),
-        share: small(&course.share, 1.0 / 255.0)?,
+        share: pack_bytes(&course.share, 1.0 / 255.0)?,
     };
     let waits = writer.waits(&seen.waits, &mut names)?;
     let spans = seen.spans.as_ref().map(|spans| writer.spans(spans, &mut names)).transpose()?;
@@ -194,25 +194,25 @@ impl<'a> TimelineWriter<'a> {
         states.dedup();
         let state_of_wait = waits.iter().map(|wait| states.binary_search(&wait.state).unwrap_or(0) as u8);
         Ok(WaitsData {
-            rank: ids(waits, |wait| wait.rank)?,
+            rank: pack_ids(waits, |wait| wait.rank)?,
             begin_s: self.times(waits.iter().map(|wait| wait.begin))?,
             end_s: self.times(waits.iter().map(|wait| wait.end))?,
-            state: small(&state_of_wait.collect::<Vec<_>>(), 1.0)?,
+            state: pack_bytes(&state_of_wait.collect::<Vec<_>>(), 1.0)?,
             states: states.iter().map(|state| state.name()).collect::<Vec<_>>(),
-            region: ids(waits, |wait| names.region(self.model, wait.region))?,
-            site: ids(waits, |wait| names.site(self.places, wait.site))?,
-            delay_source: ids(waits, |wait| wait.delay_source)?,
+            region: pack_ids(waits, |wait| names.region(self.model, wait.region))?,
+            site: pack_ids(waits, |wait| names.site(self.places, wait.site))?,
+            delay_source: pack_ids(waits, |wait| wait.delay_source)?,
         })
     }
 
     fn messages(&self, messages: &[MessageSeen]) -> io::Result<MessagesData> {
         Ok(MessagesData {
-            from: ids(messages, |one| one.from)?,
-            to: ids(messages, |one| one.to)?,
+            from: pack_ids(messages, |one| one.from)?,
+            to: pack_ids(messages, |one| one.to)?,
             sent_s: self.times(messages.iter().map(|one| one.sent))?,
             received_s: self.times(messages.iter().map(|one| one.received))?,
-            bytes: numbers(&messages.iter().map(|one| one.bytes as f32).collect::<Vec<_>>())?,
-            tag: signed(&messages.iter().map(|one| one.tag).collect::<Vec<_>>())?,
+            bytes: pack_floats(&messages.iter().map(|one| one.bytes as f32).collect::<Vec<_>>())?,
+            tag: pack_signed(&messages.iter().map(|one| one.tag).collect::<Vec<_>>())?,
         })
     }
 
@@ -233,12 +233,12 @@ impl<'a> TimelineWriter<'a> {
             }));
         }
         Ok(TeamsData {
-            rank: ids(teams, |one| one.rank)?,
-            thread: ids(teams, |one| one.thread)?,
+            rank: pack_ids(teams, |one| one.rank)?,
+            thread: pack_ids(teams, |one| one.thread)?,
             begin_s: self.times(teams.iter().map(|one| one.begin))?,
             end_s: self.times(teams.iter().map(|one| one.end))?,
             name: whole_numbers(&name, 1.0)?,
-            team: ids(teams, |one| one.team)?,
+            team: pack_ids(teams, |one| one.team)?,
             useful_s: self.times(teams.iter().map(|one| one.useful))?,
             names,
         })
@@ -251,16 +251,16 @@ impl<'a> TimelineWriter<'a> {
         }
         let states = spans.iter().map(|span| numbers.get(usize::from(span.state)).copied().unwrap_or(0));
         Ok(SpansData {
-            rank: ids(spans, |span| span.rank)?,
+            rank: pack_ids(spans, |span| span.rank)?,
             begin_s: self.times(spans.iter().map(|span| span.begin))?,
             end_s: self.times(spans.iter().map(|span| span.end))?,
-            state: small(&states.collect::<Vec<_>>(), 1.0)?,
-            region: ids(spans, |span| names.region(self.model, span.region))?,
-            site: ids(spans, |span| names.site(self.places, span.site))?,
+            state: pack_bytes(&states.collect::<Vec<_>>(), 1.0)?,
+            region: pack_ids(spans, |span| names.region(self.model, span.region))?,
+            site: pack_ids(spans, |span| names.site(self.places, span.site))?,
         })
     }
 }
 
-fn ids<T>(all: &[T], of: impl FnMut(&T) -> u32) -> io::Result<PackedNumbers> {
+fn pack_ids<T>(all: &[T], of: impl FnMut(&T) -> u32) -> io::Result<PackedNumbers> {
     whole_numbers(&all.iter().map(of).collect::<Vec<_>>(), 1.0)
 }

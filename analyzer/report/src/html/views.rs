@@ -7,7 +7,7 @@ use lbprof_collector::Activity;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::packed::{ByName, PackedNumbers, numbers, whole_numbers};
+use super::packed::{ByName, PackedNumbers, pack_floats, whole_numbers};
 use super::timeline::{self, TimelineData};
 use crate::Report;
 use lbprof_analysis::model::{Model, Seconds};
@@ -158,8 +158,8 @@ pub fn page_views(
     mut seen: Option<TimelineView>,
 ) -> io::Result<Value> {
     let rows = RankRows::new(model.ranks.iter().map(|rank| rank.rank).collect());
-    let (hosts, host_of_row) = hosts(model, &rows);
-    let (regions, without) = regions::views(model, &rows);
+    let (hosts, host_of_row) = hosts_by_row(model, &rows);
+    let (regions, without) = regions::region_views(model, &rows);
     let blocked = seen.as_mut().and_then(|seen| seen.blocked.take());
     let main_loop = IterationView::new(model, &rows, blocked);
     let mut left_out: Vec<String> = rows.reduced().into_iter().chain(without).collect();
@@ -174,12 +174,12 @@ pub fn page_views(
     let mut seconds = Vec::new();
     for &activity in &activities {
         let by_row = by_row(&rows, all.iter().map(|seconds| seconds[activity as usize]));
-        seconds.push((activity.name(), numbers(&by_row)?));
+        seconds.push((activity.name(), pack_floats(&by_row)?));
     }
     let waiting = report.blocking.as_ref().map(|table| &table.sums);
     if let Some(sums) = waiting {
         let waits_s = model.ranks.iter().map(|rank| sums.waits_s.get(&rank.rank).copied().unwrap_or(0.0));
-        seconds.push(("waiting", numbers(&by_row(&rows, waits_s))?));
+        seconds.push(("waiting", pack_floats(&by_row(&rows, waits_s))?));
     }
     let communication = report.communication.as_ref().map(|table| table.pairs.iter());
     let bytes = communication.clone().map(|pairs| pairs.map(|pair| (pair.from, pair.to, pair.bytes as f64)));
@@ -191,12 +191,12 @@ pub fn page_views(
         cluster_of_row: rows.firsts().map(|at| report.clusters.of.get(at).copied().flatten()).collect(),
         activities: activities.into_iter().map(Activity::name).collect(),
         seconds: ByName(seconds),
-        waits: waiting.map(|sums| pairs(&rows, sums.pairs.iter().copied())).transpose()?,
-        bytes: bytes.map(|bytes| pairs(&rows, bytes)).transpose()?,
-        messages: messages.map(|messages| pairs(&rows, messages)).transpose()?,
-        iterations: main_loop.as_ref().map(iterations).transpose()?,
-        regions: regions.iter().map(region).collect::<io::Result<_>>()?,
-        timeline: seen.as_ref().map(|seen| timeline::object(seen, model, places)).transpose()?,
+        waits: waiting.map(|sums| pair_data(&rows, sums.pairs.iter().copied())).transpose()?,
+        bytes: bytes.map(|bytes| pair_data(&rows, bytes)).transpose()?,
+        messages: messages.map(|messages| pair_data(&rows, messages)).transpose()?,
+        iterations: main_loop.as_ref().map(iterations_data).transpose()?,
+        regions: regions.iter().map(region_data).collect::<io::Result<_>>()?,
+        timeline: seen.as_ref().map(|seen| timeline::timeline_data(seen, model, places)).transpose()?,
         left_out,
         ranks: RowsData {
             count: rows.ranks(),
@@ -219,7 +219,7 @@ fn by_row(rows: &RankRows, figures: impl Iterator<Item = f64>) -> Vec<f32> {
 }
 
 /// Returns the hosts, and the index of the first rank's host by row.
-fn hosts(model: &Model, rows: &RankRows) -> (Vec<String>, Vec<u32>) {
+fn hosts_by_row(model: &Model, rows: &RankRows) -> (Vec<String>, Vec<u32>) {
     let mut hosts: Vec<String> = Vec::new();
     let mut places = HashMap::new();
     for rank in &model.ranks {
@@ -233,7 +233,7 @@ fn hosts(model: &Model, rows: &RankRows) -> (Vec<String>, Vec<u32>) {
     (hosts, of_rows)
 }
 
-fn pairs(rows: &RankRows, amounts: impl Iterator<Item = (u32, u32, f64)>) -> io::Result<PairData> {
+fn pair_data(rows: &RankRows, amounts: impl Iterator<Item = (u32, u32, f64)>) -> io::Result<PairData> {
     let view = PairView::new(rows, amounts);
     Ok(PairData {
         per_block: view.per_block,
@@ -246,16 +246,16 @@ fn pairs(rows: &RankRows, amounts: impl Iterator<Item = (u32, u32, f64)>) -> io:
 
 /// Packs numbers with the precision of `f32`, enough for a picture.
 fn pack_amounts(amounts: &[f64]) -> io::Result<PackedNumbers> {
-    numbers(&amounts.iter().map(|&amount| amount as f32).collect::<Vec<_>>())
+    pack_floats(&amounts.iter().map(|&amount| amount as f32).collect::<Vec<_>>())
 }
 
-fn iterations(view: &IterationView) -> io::Result<IterationsData<'_>> {
+fn iterations_data(view: &IterationView) -> io::Result<IterationsData<'_>> {
     let mut activities = Vec::new();
-    let mut computation = numbers(&[])?;
+    let mut computation = pack_floats(&[])?;
     for (activity, matrix) in &view.activities {
         match activity {
-            Activity::Computation => computation = numbers(&matrix.values)?,
-            other => activities.push((other.name(), numbers(&matrix.values)?)),
+            Activity::Computation => computation = pack_floats(&matrix.values)?,
+            other => activities.push((other.name(), pack_floats(&matrix.values)?)),
         }
     }
     Ok(IterationsData {
@@ -264,33 +264,33 @@ fn iterations(view: &IterationView) -> io::Result<IterationsData<'_>> {
         columns: view.columns.len(),
         per_column: view.columns.per_column(),
         first: view.columns.first_numbers(),
-        begin_s: numbers(&view.begin_s)?,
+        begin_s: pack_floats(&view.begin_s)?,
         passes: whole_numbers(&view.counts, 1.0)?,
         computation,
-        longest: view.longest.as_ref().map(|matrix| numbers(&matrix.values)).transpose()?,
-        outliers: view.outliers.as_ref().map(outliers).transpose()?,
-        blocking: view.blocking.as_ref().map(|matrix| numbers(&matrix.values)).transpose()?,
+        longest: view.longest.as_ref().map(|matrix| pack_floats(&matrix.values)).transpose()?,
+        outliers: view.outliers.as_ref().map(outliers_data).transpose()?,
+        blocking: view.blocking.as_ref().map(|matrix| pack_floats(&matrix.values)).transpose()?,
         activities: ByName(activities),
-        elapsed: numbers(&view.elapsed)?,
-        max: numbers(&view.max)?,
-        mean: numbers(&view.mean)?,
-        load_balance: numbers(&view.load_balance)?,
-        micro_load_balance: numbers(&view.micro_load_balance)?,
+        elapsed: pack_floats(&view.elapsed)?,
+        max: pack_floats(&view.max)?,
+        mean: pack_floats(&view.mean)?,
+        load_balance: pack_floats(&view.load_balance)?,
+        micro_load_balance: pack_floats(&view.micro_load_balance)?,
     })
 }
 
-fn outliers(of: &SlowRanks) -> io::Result<OutliersData<'_>> {
+fn outliers_data(of: &SlowRanks) -> io::Result<OutliersData<'_>> {
     Ok(OutliersData {
         median_s: of.median_s,
         limit_s: of.limit_s,
         count: of.count,
         ranks: &of.ranks,
-        computation_s: numbers(&of.computation_s)?,
+        computation_s: pack_floats(&of.computation_s)?,
     })
 }
 
-fn region(view: &RegionView) -> io::Result<RegionData<'_>> {
-    let seconds = view.seconds.iter().map(|(activity, values)| Ok((activity.name(), numbers(values)?)));
+fn region_data(view: &RegionView) -> io::Result<RegionData<'_>> {
+    let seconds = view.seconds.iter().map(|(activity, values)| Ok((activity.name(), pack_floats(values)?)));
     let seconds = ByName(seconds.collect::<io::Result<Vec<_>>>()?);
-    Ok(RegionData { path: &view.path, seconds, calls: numbers(&view.calls)? })
+    Ok(RegionData { path: &view.path, seconds, calls: pack_floats(&view.calls)? })
 }

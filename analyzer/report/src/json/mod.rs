@@ -24,7 +24,7 @@ use super::{
     ThreadPoolRow, ThreadTable, Verdict, WindowRow,
 };
 pub use summary::{MAX_BYTES, RunSummary};
-pub use write::write;
+pub use write::write_report_json;
 pub use write::{write_compact, write_pretty};
 
 /// Name and version of the generator.
@@ -151,7 +151,7 @@ struct NoteInWords {
 }
 
 /// Converts the report to JSON, with lists limited by `bounds`.
-pub fn document(report: &Report, bounds: &ListBounds) -> Value {
+pub fn report_document(report: &Report, bounds: &ListBounds) -> Value {
     let notes = report.what_if.notes.iter();
     let notes = notes.map(|note| {
         let (kind, text) = note.name_and_text();
@@ -160,7 +160,7 @@ pub fn document(report: &Report, bounds: &ListBounds) -> Value {
     let none = IterationTable::default();
     let clusters: FxHashMap<u32, u32> = report.ranks.iter().filter_map(|row| Some((row.rank, row.cluster?))).collect();
     let blocking = report.blocking.as_ref();
-    let ranks = ranks_by_cluster::listed(&report.ranks, bounds);
+    let ranks = ranks_by_cluster::listed_ranks(&report.ranks, bounds);
     let problems = with_short_lists(&report.problems, bounds.entries, |row| &mut row.ranks);
     let answer = AnswerText::new(report);
     let document = ReportDocument {
@@ -182,7 +182,7 @@ pub fn document(report: &Report, bounds: &ListBounds) -> Value {
         threads: report.threads.as_ref(),
         thread_pools: &report.thread_pools,
         overheads: report.overheads.figures.bounded(bounds),
-        ranks_by_cluster: ranks_by_cluster::rows(&report.ranks, &ranks),
+        ranks_by_cluster: ranks_by_cluster::cluster_rank_rows(&report.ranks, &ranks),
         ranks,
         activities: &report.activities,
         core_states: report.core_states.as_ref(),

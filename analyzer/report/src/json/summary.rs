@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::Report;
 use crate::efficiency::EfficiencyRow;
 use crate::findings::{AnswerText, FindingRow};
-use crate::words::shorten;
+use crate::words::shorten_text;
 
 /// Name and version of the schema.
 const SCHEMA: &str = "lbprof-summary/1";
@@ -55,16 +55,16 @@ impl RunSummary {
 
     fn with(report: &Report, columns: usize) -> RunSummary {
         let mut answer = AnswerText::new(report);
-        answer.sentence = shorten(&answer.sentence, columns);
+        answer.sentence = shorten_text(&answer.sentence, columns);
         for line in &mut answer.lines {
-            line.text = shorten(&line.text, columns);
+            line.text = shorten_text(&line.text, columns);
         }
         let findings = report.findings.iter().take(MAX_FINDINGS).map(|finding| {
             let mut row = FindingRow::new(report, finding);
-            row.sentence = shorten(&row.sentence, columns);
-            row.advice = row.advice.iter().map(|advice| shorten(advice, columns)).collect();
+            row.sentence = shorten_text(&row.sentence, columns);
+            row.advice = row.advice.iter().map(|advice| shorten_text(advice, columns)).collect();
             if let Some(place) = &mut row.place {
-                place.text = shorten(&place.text, columns);
+                place.text = shorten_text(&place.text, columns);
             }
             row.ranks.truncate(MAX_LISTED);
             row.hosts.truncate(MAX_LISTED);
@@ -75,10 +75,10 @@ impl RunSummary {
         let is_known = report.verdict.efficiency.t_ideal_certain;
         RunSummary {
             schema: SCHEMA,
-            command: shorten(&report.facts.command.join(" "), MAX_COMMAND.min(columns)),
+            command: shorten_text(&report.facts.command.join(" "), MAX_COMMAND.min(columns)),
             ranks: report.facts.n_ranks,
             hosts: report.data.hosts,
-            mpi: shorten(crate::words::mpi_name(&report.facts.mpi), MAX_COMMAND.min(columns)),
+            mpi: shorten_text(crate::words::mpi_name(&report.facts.mpi), MAX_COMMAND.min(columns)),
             elapsed_s: report.data.elapsed_s,
             complete: report.data.complete,
             answer,

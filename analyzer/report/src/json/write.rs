@@ -5,14 +5,14 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 
-use super::document;
+use super::report_document;
 use crate::Report;
 use crate::bounds::ListBounds;
 use crate::words::is_hostile;
 
 /// Writes the report as a JSON document with lists limited by `bounds`.
-pub fn write(report: &Report, bounds: &ListBounds, out: &mut dyn Write) -> io::Result<()> {
-    write_pretty(&document(report, bounds), out)
+pub fn write_report_json(report: &Report, bounds: &ListBounds, out: &mut dyn Write) -> io::Result<()> {
+    write_pretty(&report_document(report, bounds), out)
 }
 
 /// Writes a value on several lines.

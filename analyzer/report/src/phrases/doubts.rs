@@ -2,15 +2,16 @@
 
 use crate::Report;
 use crate::doubts::{CrowdedCores, DoubtedRanks};
-use crate::phrases::ranks::{capitalized, named_ranks};
-use crate::words::{count, percent, plural, seconds_like};
+use crate::phrases::ranks::{capitalize_text, named_ranks};
+use crate::words::{format_count, format_percent, format_plural, seconds_like};
 use lbprof_analysis::metrics::sleep_time::SleepTime;
 use lbprof_thresholds::wording::{MIN_MOST_ASLEEP, MIN_NEARLY_ALL_ASLEEP};
 
 /// Returns all doubts in one or two sentences each, the most serious first.
-pub fn sentences(report: &Report) -> Vec<String> {
+pub fn doubt_sentences(report: &Report) -> Vec<String> {
     let failed = report.doubts.failed.iter();
-    let failed = failed.map(|(status, ranks)| format!("{} ended with exit status {status}.", named(ranks)));
+    let failed =
+        failed.map(|(status, ranks)| format!("{} ended with exit status {status}.", capitalized_rank_list(ranks)));
     let others = [
         fewer_cores(report),
         no_core_to_compute(report),
@@ -29,13 +30,13 @@ pub fn fewer_cores(report: &Report) -> Option<String> {
         report.doubts.fewer_cores.as_ref()?;
     let alike = match ranks.len() {
         0 | 1 => String::new(),
-        n => format!(" ({} in all)", plural(n as u64, "such rank")),
+        n => format!(" ({} in all)", format_plural(n as u64, "such rank")),
     };
     Some(format!(
         "Rank {worst_rank} has {} and {}{alike}: bind each rank to as many cores as it has threads, or to none ({}). Then measure again.",
-        plural(u64::from(*threads), "thread"),
-        plural(u64::from(*cores), "core"),
-        binding(&report.facts.abi, *threads),
+        format_plural(u64::from(*threads), "thread"),
+        format_plural(u64::from(*cores), "core"),
+        binding_options(&report.facts.abi, *threads),
     ))
 }
 
@@ -45,7 +46,7 @@ fn no_core_to_compute(report: &Report) -> Option<String> {
     let alike = match ranks.len() - 1 {
         0 => String::new(),
         1 => ", and a third or more of another rank's".to_owned(),
-        more => format!(", and a third or more of {} other ranks'", count(more as u64)),
+        more => format!(", and a third or more of {} other ranks'", format_count(more as u64)),
     };
     Some(format!(
         "Ranks shared cores: {how} {} of the {} of rank {worst_rank}'s computation is waiting for a core{alike}.",
@@ -55,7 +56,7 @@ fn no_core_to_compute(report: &Report) -> Option<String> {
 }
 
 fn no_core(report: &Report) -> Option<String> {
-    let share = percent(report.doubts.no_core?);
+    let share = format_percent(report.doubts.no_core?);
     Some(format!(
         "Ranks shared cores: on average they had none for {share} of the time. Give each a core of its own, and measure again."
     ))
@@ -65,7 +66,7 @@ fn asleep_ranks(report: &Report) -> Option<String> {
     let DoubtedRanks { worst_rank, worst, ranks } = report.doubts.asleep.as_ref()?;
     let (who, others) = match ranks.len() == report.ranks.len() && ranks.len() > 1 {
         true => ("All ranks".to_owned(), ""),
-        false => (named(ranks), "; others less, as far as is known"),
+        false => (capitalized_rank_list(ranks), "; others less, as far as is known"),
     };
     Some(format!(
         "{who} {} in {} of what counts as computation (at least {} of rank {worst_rank}'s {} used no CPU){others}.",
@@ -82,8 +83,8 @@ fn unclear_polls(report: &Report) -> Option<String> {
         "Ranks poll, and it is not clear what {} of their time between polls is, waiting or computation: parallel efficiency is \
          from {} to {}. If you know which it is, use --polling waiting or --polling computation.",
         seconds_like(polls.unclear_s, report.verdict.elapsed_s),
-        percent(polls.efficiency.0),
-        percent(polls.efficiency.1),
+        format_percent(polls.efficiency.0),
+        format_percent(polls.efficiency.1),
     ))
 }
 
@@ -105,7 +106,7 @@ pub fn few_calls(report: &Report) -> Option<String> {
         ),
         n => format!(
             "The ranks made {} of MPI in {time}: too few to say how they depend on each other.",
-            plural(n, "call")
+            format_plural(n, "call")
         ),
     })
 }
@@ -129,7 +130,7 @@ fn asleep_amount(found: &SleepTime) -> &'static str {
 }
 
 /// Returns launcher options that bind each rank to `cores`, by the ABI of the MPI library.
-fn binding(abi: &str, cores: u32) -> String {
+fn binding_options(abi: &str, cores: u32) -> String {
     let own = match abi {
         "open-mpi" => format!("mpirun --map-by slot:PE={cores} or --bind-to none"),
         _ => format!("mpiexec -bind-to core:{cores} or -bind-to none"),
@@ -138,6 +139,6 @@ fn binding(abi: &str, cores: u32) -> String {
 }
 
 /// Formats ranks, e.g. `Rank 3` or `Ranks 0-3, 7`.
-fn named(ranks: &[u32]) -> String {
-    capitalized(&named_ranks(ranks))
+fn capitalized_rank_list(ranks: &[u32]) -> String {
+    capitalize_text(&named_ranks(ranks))
 }

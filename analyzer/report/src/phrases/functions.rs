@@ -3,8 +3,8 @@
 use crate::Report;
 use crate::functions::{CalledBackRow, ExcessIn, ExplainedExcess, FunctionName};
 use crate::phrases::names::LONGEST_NAME;
-use crate::words::{clean, seconds, seconds_like, shorten};
-use lbprof_analysis::structure::code_place::short;
+use crate::words::{escape_name, format_seconds, seconds_like, shorten_text};
+use lbprof_analysis::structure::code_place::short_name;
 use lbprof_thresholds::wording::{
     MAX_DIFFERENCE_OF_EVEN_FUNCTION, MIN_EXCESS_OF_FIRST_FUNCTION, MIN_EXCESS_OF_NAMED_FUNCTION,
 };
@@ -13,11 +13,11 @@ const MOST_NAMED: usize = 2;
 
 /// Describes a function that MPI calls, e.g. `MPI_Allreduce runs add (sums.c:7) for 1.20 s on rank 0, 0.30 s on average`.
 pub fn in_mpi_call(row: &CalledBackRow) -> String {
-    let name = shorten(&clean(&row.name.label()), LONGEST_NAME);
+    let name = shorten_text(&escape_name(&row.name.label()), LONGEST_NAME);
     let on_average = seconds_like(row.mean_s, row.max_s);
     let how_long = match row.max_s - row.min_s <= MAX_DIFFERENCE_OF_EVEN_FUNCTION * row.max_s {
         true => format!("{on_average} on each rank"),
-        false => format!("{} on rank {}, {on_average} on average", seconds(row.max_s), row.max_rank),
+        false => format!("{} on rank {}, {on_average} on average", format_seconds(row.max_s), row.max_rank),
     };
     format!("MPI_{} runs {name} for {how_long}", row.operation)
 }
@@ -56,8 +56,8 @@ pub fn excess_in_words(excess: &ExplainedExcess) -> Option<String> {
 
 /// Returns a function with the one that called it: `force (md.c:12) ← step`.
 pub fn function_and_caller(name: &FunctionName, caller: Option<&str>) -> String {
-    let caller = other_caller(name, caller.map(short)).map_or_else(String::new, |caller| format!(" ← {caller}"));
-    format!("{}{caller}", shorten(&clean(&name.label()), LONGEST_NAME))
+    let caller = other_caller(name, caller.map(short_name)).map_or_else(String::new, |caller| format!(" ← {caller}"));
+    format!("{}{caller}", shorten_text(&escape_name(&name.label()), LONGEST_NAME))
 }
 
 /// Returns the functions and states of an excess with their shares, the largest first.
@@ -80,20 +80,20 @@ fn largest_parts(
 }
 
 /// Returns the function with most of an excess.
-pub fn decisive(excess: &ExplainedExcess) -> Option<&ExcessIn> {
+pub fn decisive_function(excess: &ExplainedExcess) -> Option<&ExcessIn> {
     excess.functions.first().filter(|one| one.share.is_some_and(|share| share >= MIN_EXCESS_OF_FIRST_FUNCTION))
 }
 
 /// Returns a function's name, file and line.
-pub fn label(function: &ExcessIn) -> String {
-    shorten(&clean(&function.name.label()), LONGEST_NAME)
+pub fn function_label(function: &ExcessIn) -> String {
+    shorten_text(&escape_name(&function.name.label()), LONGEST_NAME)
 }
 
 /// Returns e.g. ", called from main". The caller comes from samples, or from `region`, the name of code between calls. Returns nothing if it is unknown
 /// or the function itself.
 pub fn called_from(function: &ExcessIn, region: Option<&str>) -> String {
     let around = region.and_then(|name| name.split_once(" (")).map(|(caller, _)| caller);
-    let caller = other_caller(&function.name, function.caller.as_deref().map(short).or(around));
+    let caller = other_caller(&function.name, function.caller.as_deref().map(short_name).or(around));
     caller.map_or_else(String::new, |caller| format!(", called from {caller}"))
 }
 
@@ -102,7 +102,7 @@ fn other_caller(name: &FunctionName, caller: Option<&str>) -> Option<String> {
     let own = name.function.as_deref().unwrap_or_default();
     caller
         .filter(|caller| !(caller.contains(" → ") || own.starts_with(caller) || own.ends_with(&format!("::{caller}"))))
-        .map(clean)
+        .map(escape_name)
 }
 
 #[cfg(test)]

@@ -2,16 +2,16 @@
 
 use crate::Report;
 use crate::lifetime::{LifetimePart, LifetimePhase, LifetimeTable};
-use crate::words::{percent, seconds};
+use crate::words::{format_percent, format_seconds};
 use lbprof_thresholds::wording::MIN_PHASE_OF_LIFETIME;
 
 /// Describes the share of the run that the efficiencies cover and the use of the rest, unless that is short.
-pub fn sentence(report: &Report) -> Option<String> {
+pub fn lifetime_sentence(report: &Report) -> Option<String> {
     let table = report.lifetime.as_ref().filter(|table| table.is_worth_a_line())?;
     Some(format!(
         "the efficiencies describe {} of the run, which takes {}; of the rest: {}",
-        percent(table.described_share),
-        seconds(table.elapsed_s),
+        format_percent(table.described_share),
+        format_seconds(table.elapsed_s),
         phases_in_words(table).join(", "),
     ))
 }
@@ -33,11 +33,14 @@ fn part_in_words(part: &LifetimePart, table: &LifetimeTable) -> Option<String> {
     };
     let stands_out = part.max_s > part.median_s + short_s.max(0.5 * part.median_s);
     match (part.median_s >= short_s, stands_out) {
-        (true, false) => Some(format!("{name} {}", seconds(part.median_s))),
-        (true, true) => {
-            Some(format!("{name} {} (rank {}: {})", seconds(part.median_s), part.max_rank, seconds(part.max_s)))
-        }
-        (false, true) => Some(format!("{name} {} on rank {}", seconds(part.max_s), part.max_rank)),
+        (true, false) => Some(format!("{name} {}", format_seconds(part.median_s))),
+        (true, true) => Some(format!(
+            "{name} {} (rank {}: {})",
+            format_seconds(part.median_s),
+            part.max_rank,
+            format_seconds(part.max_s)
+        )),
+        (false, true) => Some(format!("{name} {} on rank {}", format_seconds(part.max_s), part.max_rank)),
         (false, false) => None,
     }
 }

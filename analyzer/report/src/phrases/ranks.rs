@@ -2,25 +2,25 @@
 
 use crate::Report;
 use crate::verdict::VerdictCluster;
-use crate::words::percent;
-use lbprof_analysis::read::open::ranges;
+use crate::words::format_percent;
+use lbprof_analysis::read::open::list_ranks;
 use lbprof_thresholds::verdict::MIN_EXCESS_ASLEEP;
 
 /// Formats a cluster's ranks, e.g. `ranks 1-3`.
-pub fn members(cluster: &VerdictCluster) -> String {
+pub fn cluster_ranks(cluster: &VerdictCluster) -> String {
     named_ranks(&cluster.ranks)
 }
 
 /// Formats them for the start of a sentence.
 pub fn capitalized_ranks(cluster: &VerdictCluster) -> String {
-    capitalized(&members(cluster))
+    capitalize_text(&cluster_ranks(cluster))
 }
 
 /// Formats ranks, e.g. `rank 3` or `ranks 1-3`.
 pub fn named_ranks(ranks: &[u32]) -> String {
     match ranks {
         [one] => format!("rank {one}"),
-        many => format!("ranks {}", ranges(many)),
+        many => format!("ranks {}", list_ranks(many)),
     }
 }
 
@@ -54,14 +54,14 @@ pub fn factor_in_words(factor: f64) -> String {
 }
 
 /// Suggests what may stop ranks from outside.
-pub fn stopper(ranks: &str) -> String {
+pub fn possible_stopper(ranks: &str) -> String {
     format!("what stops {ranks} (SIGSTOP: cpulimit, a batch system that suspends jobs, a debugger)")
 }
 
 /// Formats a share without needless digits, e.g. `50 %` or `7.3 %`.
 pub fn short_percent(share: f64) -> String {
     match 100.0 * share {
-        small if small.abs() < 9.95 => percent(share),
+        small if small.abs() < 9.95 => format_percent(share),
         large => format!("{large:.0} %"),
     }
 }
@@ -89,13 +89,13 @@ pub fn computing_share(report: &Report) -> String {
 }
 
 /// Capitalizes a text.
-pub fn capitalized(text: &str) -> String {
+pub fn capitalize_text(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// Starts a text with a small letter.
-pub fn uncapitalized(text: &str) -> String {
+pub fn uncapitalize_text(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }

@@ -3,32 +3,33 @@
 use crate::Report;
 use crate::phrases::names::place_name;
 use crate::threads::{CoreLoss, CoreLossKind, MutexRow};
-use crate::words::{clean, percent, percent_or_dash, plural};
+use crate::words::{escape_name, format_percent, format_plural, percent_or_dash};
 use lbprof_collector::parallel::MutexKind;
 
 const MAX_NAMED: usize = 5;
 
 /// Describes the use of the cores. Returns nothing if each rank has one core.
-pub fn sentence(report: &Report) -> String {
+pub fn core_use_sentence(report: &Report) -> String {
     let Some(table) = &report.threads else { return String::new() };
-    let cores = plural(table.cores, "core");
+    let cores = format_plural(table.cores, "core");
     if table.is_good() {
         return format!("{} of the time of {cores} is work.", percent_or_dash(table.parallel));
     }
-    let lost = table.parallel.map(|parallel| percent(1.0 - parallel));
-    let parts: Vec<String> = table.losses.iter().take(MAX_NAMED).map(loss).collect();
+    let lost = table.parallel.map(|parallel| format_percent(1.0 - parallel));
+    let parts: Vec<String> = table.losses.iter().take(MAX_NAMED).map(core_loss_in_words).collect();
     let parts = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
     format!("{} of the time of {cores} is lost{parts}.", lost.unwrap_or_default())
 }
 
-fn loss(loss: &CoreLoss) -> String {
-    let share = percent(loss.share);
+fn core_loss_in_words(loss: &CoreLoss) -> String {
+    let share = format_percent(loss.share);
     let at = loss.at.as_ref().map(place_name).unwrap_or_default();
     match loss.kind {
         CoreLossKind::Mpi => format!("{share} in MPI, where threads wait for other ranks or for messages"),
         CoreLossKind::Serial => {
             let function = loss.function.as_ref();
-            let within = function.map(|one| format!(", {} of it in {}", percent(one.share), clean(&one.name)));
+            let within =
+                function.map(|one| format!(", {} of it in {}", format_percent(one.share), escape_name(&one.name)));
             let within = within.unwrap_or_default();
             format!("{share} where only one thread of a rank computes, outside of parallel regions{within}")
         }
@@ -52,11 +53,11 @@ fn loss(loss: &CoreLoss) -> String {
 fn mutex_name(mutex: Option<&MutexRow>) -> String {
     let Some(mutex) = mutex else { return "a critical section or lock".to_owned() };
     match (mutex.kind, &mutex.name) {
-        (MutexKind::Critical, Some(name)) => format!("critical section {}", clean(name)),
+        (MutexKind::Critical, Some(name)) => format!("critical section {}", escape_name(name)),
         (MutexKind::Critical, None) => "a critical section".to_owned(),
         (MutexKind::Lock, name) => match (mutex.at.as_ref().and_then(|at| at.line), name) {
             (Some(line), _) => format!("the lock of line {line}"),
-            (None, Some(name)) => format!("lock {}", clean(name)),
+            (None, Some(name)) => format!("lock {}", escape_name(name)),
             (None, None) => "a lock".to_owned(),
         },
         (MutexKind::Atomic, _) => "an atomic operation".to_owned(),

@@ -3,10 +3,10 @@
 use lbprof_collector::StateGroup;
 use lbprof_thresholds::wording::{MIN_LISTED_ROW, MIN_SHARE_OF_STATE};
 
-use super::columns::{ColumnCell, layout, mean_line};
-use super::{TextOptions, title};
+use super::columns::{ColumnCell, lay_out_table, mean_line};
+use super::{TextOptions, format_title};
 use crate::core_states::CoreStateRow;
-use crate::words::{or_dash, percent};
+use crate::words::{format_percent, or_dash};
 use crate::{ActivityRow, Report};
 
 /// Returns the states of computation, unless nearly all of it is useful or unknown.
@@ -17,7 +17,7 @@ fn core_states(report: &Report) -> Vec<&CoreStateRow> {
     if is_split { listed } else { Vec::new() }
 }
 
-pub(super) fn section(report: &Report, options: &TextOptions) -> String {
+pub(super) fn activities_section(report: &Report, options: &TextOptions) -> String {
     let (listed, others): (Vec<&ActivityRow>, Vec<&ActivityRow>) =
         report.activities.iter().partition(|row| row.share >= MIN_LISTED_ROW);
     let mut lines = Vec::new();
@@ -50,17 +50,17 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let sums = sums.into_iter().filter(|(_, share, _)| *share >= MIN_LISTED_ROW / 2.0);
     lines.extend(sums.map(|(name, share, mean_s)| mean_line(name, share, mean_s, [])));
     let heads = ["~activity", "share", "mean", "longest", "on\nrank", "calls", "sent", "received"];
-    let table = layout(&heads, &lines, &[&["sent", "received"], &["calls"]], options);
-    format!("{}{table}{}\n", title("Activities", 0, 0), factors(report))
+    let table = lay_out_table(&heads, &lines, &[&["sent", "received"], &["calls"]], options);
+    format!("{}{table}{}\n", format_title("Activities", 0, 0), useful_factors(report))
 }
 
 /// Describes the factors of useful computation, if it is split.
-fn factors(report: &Report) -> String {
+fn useful_factors(report: &Report) -> String {
     let Some(table) = report.core_states.as_ref().filter(|_| !core_states(report).is_empty()) else {
         return String::new();
     };
     let [with_core, awake, user_space] =
-        [table.with_core, table.awake, table.user_space].map(|factor| or_dash(factor, percent));
+        [table.with_core, table.awake, table.user_space].map(|factor| or_dash(factor, format_percent));
     format!(
         "Of computation {with_core} has a core; {awake} of that is awake, and of this {user_space} in user space.\n"
     )

@@ -5,7 +5,7 @@ use anstyle::{AnsiColor, Style};
 use super::{DIM, TextOptions};
 use crate::Report;
 use crate::findings::{AnswerText, FindingTone};
-use crate::words::wrap;
+use crate::words::wrap_text;
 
 /// Width of a label with its margin.
 const LABEL: usize = 11;
@@ -13,7 +13,7 @@ const LABEL: usize = 11;
 /// Maximum number of lines of notes on the first screen.
 const MAX_NOTE_LINES: usize = 2;
 
-pub(super) fn section(report: &Report, options: &TextOptions) -> String {
+pub(super) fn answer_section(report: &Report, options: &TextOptions) -> String {
     let colour = match report.findings.first().map(|answer| answer.tone) {
         Some(FindingTone::Good) => AnsiColor::Green,
         Some(FindingTone::Bad) => AnsiColor::Red,
@@ -21,12 +21,12 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     };
     let style = Style::new().bold().fg_color(Some(colour.into()));
     let answer = AnswerText::new(report);
-    let sentence = wrap(&answer.sentence, options.columns, 0);
+    let sentence = wrap_text(&answer.sentence, options.columns, 0);
     let mut text = format!("{style}{sentence}{style:#}\n");
     let mut note_lines = 0;
     for line in &answer.lines {
         let label = format!("{:<width$}", line.label, width = LABEL - 2);
-        let mut words = wrap(&line.text, options.columns - LABEL, 0);
+        let mut words = wrap_text(&line.text, options.columns - LABEL, 0);
         if line.label == "note" && options.first_screen {
             words = first_lines(&words, options.columns - LABEL);
             note_lines += words.lines().count();

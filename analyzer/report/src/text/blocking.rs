@@ -2,11 +2,13 @@
 
 use std::fmt::Write;
 
-use super::columns::{ColumnCell, ColumnTable, TextColumn, layout};
-use super::{BOLD, DIM, TextOptions, note};
+use super::columns::{ColumnCell, ColumnTable, TextColumn, lay_out_table};
+use super::{BOLD, DIM, TextOptions, format_note};
 use crate::Report;
 use crate::blocking::{BlockingTable, CauseRow, WaitRow};
-use crate::words::{clean, percent, plural, seconds, seconds_like, short_path, what_was_done, wrap};
+use crate::words::{
+    escape_name, format_percent, format_plural, format_seconds, seconds_like, short_path, what_was_done, wrap_text,
+};
 use lbprof_analysis::metrics::blocking::CauseClass;
 use lbprof_thresholds::wording::{MAX_TIME_OF_NO_WAITING, MIN_REPORTED_WAITING};
 
@@ -20,7 +22,7 @@ const CAUSES: ColumnTable<CauseRow> = ColumnTable {
     columns: &[
         TextColumn("~what a rank does", |row| {
             let what = what_was_done(row.state, row.cause.class == CauseClass::MessageDelay);
-            ColumnCell::Text(format!("{what} in {}", clean(short_path(&row.region))))
+            ColumnCell::Text(format!("{what} in {}", escape_name(short_path(&row.region))))
         }),
         TextColumn("rank", |row| ColumnCell::rank(row.cause.rank)),
         TextColumn("+caused", |row| ColumnCell::Time(row.cause.caused_s)),
@@ -38,7 +40,7 @@ const PLACES: ColumnTable<WaitRow> = ColumnTable {
         TextColumn("<why", |row| ColumnCell::Text(row.state.name().to_owned())),
         TextColumn("<call", |row| ColumnCell::Text(row.operation.clone())),
         TextColumn("~at", |row| {
-            ColumnCell::Text(if row.id.is_some() { clean(&row.place.label()) } else { String::new() })
+            ColumnCell::Text(if row.id.is_some() { escape_name(&row.place.label()) } else { String::new() })
         }),
         TextColumn("+count", |row| ColumnCell::Count(row.times.count)),
         TextColumn("+waiting", |row| ColumnCell::Time(row.times.waiting_s)),
@@ -53,10 +55,10 @@ const PLACES: ColumnTable<WaitRow> = ColumnTable {
 
 /// Shows the tables for a selected region. For the whole run the call tree shows where ranks wait.
 pub(super) fn section_of_region(report: &Report, options: &TextOptions) -> String {
-    if report.facts.selected.region.is_some() { section(report, options) } else { String::new() }
+    if report.facts.selected.region.is_some() { waiting_section(report, options) } else { String::new() }
 }
 
-pub(super) fn section(report: &Report, options: &TextOptions) -> String {
+pub(super) fn waiting_section(report: &Report, options: &TextOptions) -> String {
     let Some(table) = &report.blocking else { return not_known(report) };
     let (whole, total) = (table.ranks_time_s, table.sums.total_s);
     if whole <= 0.0 || report.ranks.len() < 2 {
@@ -65,18 +67,18 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let mut text = format!(
         "{BOLD}Waiting{BOLD:#}  {DIM}{} of the ranks' {} ({}), by what it is caused by{DIM:#}\n",
         seconds_like(total, whole),
-        seconds(whole),
-        percent(table.share)
+        format_seconds(whole),
+        format_percent(table.share)
     );
     if let Some(line) = by_region(table) {
-        writeln!(text, "  {}", wrap(&line, options.columns - 2, 2)).ok();
+        writeln!(text, "  {}", wrap_text(&line, options.columns - 2, 2)).ok();
     }
     let has_tables = table.share > MAX_TIME_OF_NO_WAITING;
     if has_tables {
-        text += &classes(table, options);
+        text += &class_table(table, options);
     }
-    let pairs = pairs(table).filter(|_| has_tables);
-    text.extend([pairs, matching(table)].into_iter().flatten().map(|line| note(&line, options)));
+    let pairs = pair_sentence(table).filter(|_| has_tables);
+    text.extend([pairs, matching_sentence(table)].into_iter().flatten().map(|line| format_note(&line, options)));
     text.push('\n');
     if has_tables {
         text += &CAUSES.section(&table.causes, &[], options);
@@ -98,7 +100,7 @@ fn not_known(report: &Report) -> String {
 }
 
 /// Renders a row per class of causes.
-fn classes(table: &BlockingTable, options: &TextOptions) -> String {
+fn class_table(table: &BlockingTable, options: &TextOptions) -> String {
     let (class, share) = (&table.sums.by_class, table.sums.by_class_share());
     let rows = [
         ("workload imbalance", class.imbalance_s(), share.imbalance_s()),
@@ -116,26 +118,27 @@ fn classes(table: &BlockingTable, options: &TextOptions) -> String {
     let lines = rows.map(|(name, caused_s, share)| {
         vec![ColumnCell::Text(name.to_owned()), ColumnCell::Time(caused_s), ColumnCell::Share(share)]
     });
-    layout(&["~cause", "caused", "share"], &lines.collect::<Vec<_>>(), &[], options)
+    lay_out_table(&["~cause", "caused", "share"], &lines.collect::<Vec<_>>(), &[], options)
 }
 
 fn by_region(table: &BlockingTable) -> Option<String> {
     let by = table.by_region.filter(|by| by.share >= MIN_REPORTED_WAITING)?;
-    let most =
-        by.most_by.map_or_else(String::new, |most| format!("; {} of it by rank {}", percent(most.share), most.rank));
+    let most = by
+        .most_by
+        .map_or_else(String::new, |most| format!("; {} of it by rank {}", format_percent(most.share), most.rank));
     Some(format!(
         "What ranks do here makes others wait {}, {} of all waiting{most}",
-        seconds(by.caused_s),
-        percent(by.share)
+        format_seconds(by.caused_s),
+        format_percent(by.share)
     ))
 }
 
 /// Names the pairs of ranks with the longest waits.
-fn pairs(table: &BlockingTable) -> Option<String> {
+fn pair_sentence(table: &BlockingTable) -> Option<String> {
     let total = table.sums.total_s;
     let most = table.most_by?;
     let caused = seconds_like(most.caused_s, total);
-    let mut text = format!("rank {} causes most: {caused} ({})", most.rank, percent(most.share));
+    let mut text = format!("rank {} causes most: {caused} ({})", most.rank, format_percent(most.share));
     let pairs = table.sums.pairs.iter().filter(|pair| pair.0 != pair.1).take(MOST_PAIRS);
     let pairs: Vec<String> = pairs
         .map(|&(waits, causes, time)| format!("{} for {}: {}", waits, causes, seconds_like(time, total)))
@@ -147,7 +150,7 @@ fn pairs(table: &BlockingTable) -> Option<String> {
 }
 
 /// Lists the calls that could not be matched, and corrected times.
-fn matching(table: &BlockingTable) -> Option<String> {
+fn matching_sentence(table: &BlockingTable) -> Option<String> {
     let counts = &table.counts;
     let unmatched = [
         (counts.unmatched_sends, "send", "without a receive"),
@@ -161,15 +164,15 @@ fn matching(table: &BlockingTable) -> Option<String> {
         (counts.sizes_differ, "message", "of another size than was sent"),
     ];
     let occurring = unmatched.into_iter().filter(|(n, ..)| *n > 0);
-    let parts: Vec<String> = occurring.map(|(n, noun, fault)| format!("{} {fault}", plural(n, noun))).collect();
+    let parts: Vec<String> = occurring.map(|(n, noun, fault)| format!("{} {fault}", format_plural(n, noun))).collect();
     let mut text = String::new();
     if !parts.is_empty() {
         write!(text, "not matched, so that waiting for it is not known: {}", parts.join(", ")).ok();
     }
     if counts.violations > 0 {
         let more = if text.is_empty() { "" } else { "; " };
-        let largest = seconds(counts.largest_violation as f64 * 1e-9);
-        let calls = plural(counts.violations, "call");
+        let largest = format_seconds(counts.largest_violation as f64 * 1e-9);
+        let calls = format_plural(counts.violations, "call");
         write!(text, "{more}{calls} ended before what it waited for, by the clocks: moved by {largest} at most").ok();
     }
     (!text.is_empty()).then_some(text)

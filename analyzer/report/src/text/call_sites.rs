@@ -2,7 +2,7 @@
 
 use super::TextOptions;
 use super::columns::{ColumnCell, ColumnTable, TextColumn};
-use crate::words::clean;
+use crate::words::escape_name;
 use crate::{Report, SiteRow};
 
 const CALL_SITES: ColumnTable<SiteRow> = ColumnTable {
@@ -10,7 +10,7 @@ const CALL_SITES: ColumnTable<SiteRow> = ColumnTable {
     columns: &[
         TextColumn("<call", |row| ColumnCell::Text(row.operation.clone())),
         TextColumn("~at", |row| {
-            ColumnCell::Text(if row.id.is_some() { clean(&row.place.label()) } else { "?".to_owned() })
+            ColumnCell::Text(if row.id.is_some() { escape_name(&row.place.label()) } else { "?".to_owned() })
         }),
         TextColumn("+share", |row| ColumnCell::Share(row.share)),
         TextColumn("+mean", |row| ColumnCell::Time(row.mean_s)),
@@ -26,7 +26,7 @@ const CALL_SITES: ColumnTable<SiteRow> = ColumnTable {
     weight: Some(|row| if row.other_threads.seconds > row.sum.seconds { 1.0 } else { row.share }),
 };
 
-pub(super) fn section(report: &Report, options: &TextOptions) -> String {
+pub(super) fn call_sites_section(report: &Report, options: &TextOptions) -> String {
     CALL_SITES.section(&report.call_sites, &[], options)
 }
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::columns::{ColumnCell, layout};
-use super::{TextOptions, WIDE, title};
+use super::columns::{ColumnCell, lay_out_table};
+use super::{TextOptions, WIDE, format_title};
 use crate::call_tree::CallTreeNodeKind;
-use crate::fraction;
-use crate::words::{clean, width};
+use crate::fraction_of;
+use crate::words::{escape_name, text_width};
 use crate::{CallTreeRow, Report};
 use lbprof_analysis::structure::code_place::Caller;
 use lbprof_thresholds::wording::{MIN_TIME_OF_ONLY_CHILD, MIN_TIME_OF_TREE_ROW};
@@ -17,12 +17,12 @@ const LONGEST: usize = 40;
 /// Columns that are dropped from short lines.
 const SPARE: &[&[&str]] = &[&["slowest"], &["micro"], &["computes"], &["load"]];
 
-pub(super) fn section(report: &Report, options: &TextOptions) -> String {
+pub(super) fn call_tree_section(report: &Report, options: &TextOptions) -> String {
     let rows = &report.call_tree;
     if !rows.iter().any(|row| row.kind == CallTreeNodeKind::Function) {
         return String::new();
     }
-    let shown = shown(report, options);
+    let shown = shown_nodes(report, options);
     let whole_s = rows[0].time_s;
     let mut lines = Vec::new();
     // Nodes on one line count as one level.
@@ -35,9 +35,10 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
         if !shown.contains(&at) {
             continue;
         }
-        names.push(label(rows, at));
-        let length = names.iter().map(|name| width(name) + 3).sum::<usize>();
-        let next = is_continued(rows, &shown, at).filter(|&next| length + width(&label(rows, next)) <= LONGEST);
+        names.push(node_label(rows, at));
+        let length = names.iter().map(|name| text_width(name) + 3).sum::<usize>();
+        let next =
+            is_continued(rows, &shown, at).filter(|&next| length + text_width(&node_label(rows, next)) <= LONGEST);
         if !options.full && next.is_some() {
             continue;
         }
@@ -49,23 +50,23 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
         lines.push(vec![
             ColumnCell::Text(name),
             ColumnCell::Share(row.share),
-            ColumnCell::Share(fraction(row.computation_s, whole_s)),
-            ColumnCell::of_some(row.waiting_s.map(|time_s| fraction(time_s, whole_s)), ColumnCell::Share),
-            ColumnCell::of_some(row.caused_s.map(|time_s| fraction(time_s, whole_s)), ColumnCell::Share),
+            ColumnCell::Share(fraction_of(row.computation_s, whole_s)),
+            ColumnCell::of_some(row.waiting_s.map(|time_s| fraction_of(time_s, whole_s)), ColumnCell::Share),
+            ColumnCell::of_some(row.caused_s.map(|time_s| fraction_of(time_s, whole_s)), ColumnCell::Share),
             ColumnCell::or_dash(row.load_balance.filter(|_| computes), ColumnCell::Share),
             if options.columns >= WIDE { micro } else { ColumnCell::Empty },
             ColumnCell::or_dash(row.slowest_rank.filter(|_| computes), ColumnCell::rank),
         ]);
     }
     let all = rows.len() + rows.iter().map(|row| row.left_out).sum::<usize>();
-    let head = title("Call tree", shown.len(), all);
+    let head = format_title("Call tree", shown.len(), all);
     let heads =
         ["<in", "share", "computes", "waits", "causes\nwaiting", "load\nbalance", "micro\nbalance", "slowest\nrank"];
-    format!("{head}{}\n", layout(&heads, &lines, SPARE, options))
+    format!("{head}{}\n", lay_out_table(&heads, &lines, SPARE, options))
 }
 
 /// Returns all nodes, or those with most exclusive or caused time, and the nodes around them.
-fn shown(report: &Report, options: &TextOptions) -> BTreeSet<usize> {
+fn shown_nodes(report: &Report, options: &TextOptions) -> BTreeSet<usize> {
     let rows = &report.call_tree;
     if options.full {
         return (0..rows.len()).collect();
@@ -95,17 +96,17 @@ fn is_continued(rows: &[CallTreeRow], shown: &BTreeSet<usize>, at: usize) -> Opt
 }
 
 /// Returns a node's name, with its call site if a sibling has the same name.
-fn label(rows: &[CallTreeRow], at: usize) -> String {
+fn node_label(rows: &[CallTreeRow], at: usize) -> String {
     let row = &rows[at];
     let place = row.at.as_ref().map(Caller::short_place);
-    let name = clean(&row.name);
+    let name = escape_name(&row.name);
     let text = match (row.kind, place) {
         (CallTreeNodeKind::Call, Some(place)) => format!("{name} ({place})"),
         (CallTreeNodeKind::Function, Some(place)) if name.is_empty() => format!("function called at {place}"),
         (CallTreeNodeKind::Function, Some(place)) if has_namesake(rows, row) => format!("{name} (called at {place})"),
         _ => name,
     };
-    clean(&text)
+    escape_name(&text)
 }
 
 fn has_namesake(rows: &[CallTreeRow], row: &CallTreeRow) -> bool {

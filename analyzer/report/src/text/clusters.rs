@@ -3,18 +3,18 @@
 use super::TextOptions;
 use super::columns::{ColumnCell, ColumnTable, TextColumn};
 use crate::clusters::OwnCodeSegment;
-use crate::words::{clean, count, percent, plural};
+use crate::words::{escape_name, format_count, format_percent, format_plural};
 use crate::{ClusterRow, ClusterTable, Report};
-use lbprof_analysis::read::open::ranges;
+use lbprof_analysis::read::open::list_ranks;
 
 const CLUSTERS: ColumnTable<ClusterRow> = ColumnTable {
     name: "Clusters",
     columns: &[
         TextColumn("cluster", |row| ColumnCell::or_dash((row.id > 0).then_some(row.id), ColumnCell::rank)),
-        TextColumn("<ranks", |row| ColumnCell::Text(ranges(&row.ranks))),
+        TextColumn("<ranks", |row| ColumnCell::Text(list_ranks(&row.ranks))),
         TextColumn("number", |row| ColumnCell::Count(row.ranks.len() as u64)),
         TextColumn("~most of its own code", |row| {
-            ColumnCell::or_dash(row.own_code.first(), |own| ColumnCell::Text(name(own)))
+            ColumnCell::or_dash(row.own_code.first(), |own| ColumnCell::Text(own_code_name(own)))
         }),
         TextColumn("share of\nits time", |row| {
             ColumnCell::or_dash(row.own_code.first(), |own| ColumnCell::Share(own.share))
@@ -33,8 +33,8 @@ const EFFICIENCIES: ColumnTable<ClusterRow> = ColumnTable {
         TextColumn("parallel", |row| ColumnCell::or_dash(row.efficiency.parallel, ColumnCell::Share)),
         TextColumn("load\nbalance", |row| ColumnCell::or_dash(row.efficiency.load_balance, ColumnCell::Share)),
         TextColumn("commu-\nnication", |row| ColumnCell::or_dash(row.efficiency.communication, ColumnCell::Share)),
-        TextColumn("micro\nbalance", |row| certain(row, row.efficiency.micro_load_balance)),
-        TextColumn("transfer", |row| certain(row, row.efficiency.transfer)),
+        TextColumn("micro\nbalance", |row| certain_efficiency(row, row.efficiency.micro_load_balance)),
+        TextColumn("transfer", |row| certain_efficiency(row, row.efficiency.transfer)),
         TextColumn("iterations", |row| {
             ColumnCell::of_some(row.iterations.as_ref(), |main| ColumnCell::Count(main.count as u64))
         }),
@@ -44,49 +44,49 @@ const EFFICIENCIES: ColumnTable<ClusterRow> = ColumnTable {
 };
 
 /// Returns an efficiency, or a dash if the ideal time is uncertain.
-fn certain(row: &ClusterRow, value: Option<f64>) -> ColumnCell {
+fn certain_efficiency(row: &ClusterRow, value: Option<f64>) -> ColumnCell {
     ColumnCell::or_dash(value.filter(|_| row.efficiency.t_ideal_certain), ColumnCell::Share)
 }
 
-pub(super) fn section(report: &Report, options: &TextOptions) -> String {
+pub(super) fn clusters_section(report: &Report, options: &TextOptions) -> String {
     let clusters = &report.clusters;
     if !clusters.differ() {
         return String::new();
     }
     let rows = clusters.rows.iter().chain(&clusters.alone);
-    let table = CLUSTERS.section(rows, &[&sentences(report), &notes(report)], options);
+    let table = CLUSTERS.section(rows, &[&balance_note(report), &method_note(report)], options);
     table + &EFFICIENCIES.section(&clusters.rows, &[], options)
 }
 
-fn sentences(report: &Report) -> String {
+fn balance_note(report: &Report) -> String {
     let clusters = &report.clusters;
     let so = match clusters.iterate_together {
         true => "They go through the same iterations: what one code takes longer, the others wait for.",
         false => "Balance over all ranks means little then: they do not share one work.",
     };
-    format!("The ranks run different code: {}. {so}", who(clusters))
+    format!("The ranks run different code: {}. {so}", count_clusters(clusters))
 }
 
 /// Counts clusters and other ranks, e.g. `2 clusters and 1 rank of none`.
-fn who(clusters: &ClusterTable) -> String {
+fn count_clusters(clusters: &ClusterTable) -> String {
     let mut who = Vec::new();
     if !clusters.rows.is_empty() {
-        who.push(plural(clusters.rows.len() as u64, "cluster"));
+        who.push(format_plural(clusters.rows.len() as u64, "cluster"));
     }
     if !clusters.alone.is_empty() {
-        who.push(format!("{} of none", plural(clusters.alone.len() as u64, "rank")));
+        who.push(format!("{} of none", format_plural(clusters.alone.len() as u64, "rank")));
     }
     who.join(" and ")
 }
 
 /// Explains how ranks were clustered.
-fn notes(report: &Report) -> String {
+fn method_note(report: &Report) -> String {
     let clusters = &report.clusters;
     let mut text = String::new();
     if let Some(radius) = clusters.radius {
         text.push_str(&format!(
             "Ranks run different code where each makes at least {} of its calls in functions or regions that the other does not enter as often.",
-            percent(radius)
+            format_percent(radius)
         ));
     }
     if !clusters.alone.is_empty() {
@@ -95,17 +95,17 @@ fn notes(report: &Report) -> String {
     if clusters.clustered < clusters.profiles {
         text.push_str(&format!(
             " Ranks have {} different profiles of calls; the {} most frequent were clustered, others joined the nearest.",
-            count(clusters.profiles as u64),
-            count(clusters.clustered as u64)
+            format_count(clusters.profiles as u64),
+            format_count(clusters.clustered as u64)
         ));
     }
     text
 }
 
-fn name(code: &OwnCodeSegment) -> String {
+fn own_code_name(code: &OwnCodeSegment) -> String {
     match (&code.region, code.operation.as_deref().unwrap_or_default(), &code.place) {
-        (Some(path), ..) => clean(path),
-        (None, operation, Some(place)) => format!("{operation} at {}", clean(&place.label())),
+        (Some(path), ..) => escape_name(path),
+        (None, operation, Some(place)) => format!("{operation} at {}", escape_name(&place.label())),
         (None, operation, None) => operation.to_owned(),
     }
 }

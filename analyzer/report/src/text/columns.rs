@@ -3,9 +3,9 @@
 //! Rows below 0.1 % of the whole and rows beyond the limit form one row `others (12)`. Columns without cells are omitted. Times share the unit of the
 //! longest.
 
-use super::{DIM, TextOptions, note, title};
+use super::{DIM, TextOptions, format_note, format_title};
 use crate::table::TextTable;
-use crate::words::{TimeUnit, bytes, count, or_dash, percent, quantity, signed_percent};
+use crate::words::{TimeUnit, format_bytes, format_count, format_percent, format_quantity, or_dash, signed_percent};
 use lbprof_thresholds::wording::MIN_LISTED_ROW;
 
 /// A value of a table.
@@ -83,12 +83,12 @@ impl ColumnCell {
                 let error = error_s.map(|error_s| format!(" ± {}", unit.number(error_s)));
                 format!("{sign}{}{}", unit.number(seconds.abs()), error.unwrap_or_default())
             }
-            ColumnCell::Share(share) => percent(*share).replace('-', "−"),
+            ColumnCell::Share(share) => format_percent(*share).replace('-', "−"),
             ColumnCell::Change(share) => signed_percent(*share),
-            ColumnCell::Count(n) => count(*n),
+            ColumnCell::Count(n) => format_count(*n),
             ColumnCell::Number(n) => n.to_string(),
-            ColumnCell::Bytes(n) => bytes(*n),
-            ColumnCell::Quantity(value) => quantity(*value),
+            ColumnCell::Bytes(n) => format_bytes(*n),
+            ColumnCell::Quantity(value) => format_quantity(*value),
             ColumnCell::Ratio(value) => {
                 or_dash(Some(value).filter(|value| value.is_finite()), |value| format!("{value:.2}"))
             }
@@ -133,9 +133,9 @@ impl<Row: 'static> ColumnTable<Row> {
             return String::new();
         }
         let heads: Vec<&'static str> = self.columns.iter().map(|column| column.0).collect();
-        let table = layout(&heads, &lines, self.spare, options);
-        let notes: String = notes.iter().map(|text| note(text, options)).collect();
-        format!("{}{table}{notes}\n", title(self.name, shown, rows.len()))
+        let table = lay_out_table(&heads, &lines, self.spare, options);
+        let notes: String = notes.iter().map(|text| format_note(text, options)).collect();
+        format!("{}{table}{notes}\n", format_title(self.name, shown, rows.len()))
     }
 
     fn cells(&self, row: &Row) -> Vec<ColumnCell> {
@@ -145,7 +145,7 @@ impl<Row: 'static> ColumnTable<Row> {
     fn sum_of(&self, rows: &[&Row]) -> Option<Vec<ColumnCell>> {
         let lines = rows.iter().map(|row| self.cells(row));
         let sums = lines.reduce(|sums, line| sums.into_iter().zip(line).map(|(sum, cell)| sum.plus(cell)).collect())?;
-        let name = ColumnCell::Text(format!("others ({})", count(rows.len() as u64)));
+        let name = ColumnCell::Text(format!("others ({})", format_count(rows.len() as u64)));
         let sums = sums.into_iter().zip(self.columns).skip(1);
         let sums = sums.map(|(sum, column)| if column.0.starts_with('+') { sum } else { ColumnCell::Empty });
         Some(std::iter::once(name).chain(sums).collect())
@@ -164,7 +164,12 @@ pub(super) fn mean_line(
 }
 
 /// Renders lines under heads with the marks of [`TextColumn`]. Short lines are filled up, and columns without cells are omitted.
-pub(super) fn layout(heads: &[&str], lines: &[Vec<ColumnCell>], spare: &[&[&str]], options: &TextOptions) -> String {
+pub(super) fn lay_out_table(
+    heads: &[&str],
+    lines: &[Vec<ColumnCell>],
+    spare: &[&[&str]],
+    options: &TextOptions,
+) -> String {
     let mut lines = lines.to_vec();
     for line in &mut lines {
         line.resize(heads.len(), ColumnCell::Empty);

@@ -3,14 +3,14 @@
 use super::TextOptions;
 use super::columns::{ColumnCell, ColumnTable, TextColumn};
 use crate::phrases::names::LONGEST_NAME;
-use crate::words::{clean, shorten};
+use crate::words::{escape_name, shorten_text};
 use crate::{CounterRow, Report};
 
 const COUNTERS: ColumnTable<CounterRow> = ColumnTable {
     name: "Counters",
     columns: &[
-        TextColumn("<counter", |row| ColumnCell::Text(shorten(&clean(&row.name), LONGEST_NAME))),
-        TextColumn("~region", |row| ColumnCell::Text(clean(&row.region))),
+        TextColumn("<counter", |row| ColumnCell::Text(shorten_text(&escape_name(&row.name), LONGEST_NAME))),
+        TextColumn("~region", |row| ColumnCell::Text(escape_name(&row.region))),
         TextColumn("values", |row| ColumnCell::Count(row.n)),
         TextColumn("mean", |row| ColumnCell::Quantity(row.mean)),
         TextColumn("min", |row| ColumnCell::Quantity(row.min)),
@@ -20,6 +20,6 @@ const COUNTERS: ColumnTable<CounterRow> = ColumnTable {
     weight: None,
 };
 
-pub(super) fn section(report: &Report, options: &TextOptions) -> String {
+pub(super) fn counters_section(report: &Report, options: &TextOptions) -> String {
     COUNTERS.section(&report.counters, &[], options)
 }

@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 
-use super::{BOLD, DIM, NARROW, TextOptions, note};
-use crate::words::{TimeUnit, percent_or_dash, seconds_like, shorten};
+use super::{BOLD, DIM, NARROW, TextOptions, format_note};
+use crate::words::{TimeUnit, percent_or_dash, seconds_like, shorten_text};
 use crate::{EfficiencyRow, Report};
-use lbprof_analysis::read::open::ranges;
+use lbprof_analysis::read::open::list_ranks;
 use lbprof_thresholds::wording::{MIN_GOOD_FACTOR, MIN_WHOLE_FACTOR};
 
 const BAR: usize = 10;
@@ -26,7 +26,7 @@ struct EfficiencyLine {
     missing: &'static str,
 }
 
-pub(super) fn section(report: &Report, options: &TextOptions) -> String {
+pub(super) fn efficiency_section(report: &Report, options: &TextOptions) -> String {
     // The efficiencies of all cores contain the losses to MPI.
     if options.first_screen && report.threads.is_some() {
         return String::new();
@@ -35,18 +35,18 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let row = &report.verdict.efficiency;
     let certain = row.t_ideal_certain;
     let whose = match (&report.idle_master, &report.verdict.cluster) {
-        (Some(master), _) => format!("of the workers' computation: ranks {}", ranges(&master.workers)),
+        (Some(master), _) => format!("of the workers' computation: ranks {}", list_ranks(&master.workers)),
         (None, Some(cluster)) => {
-            format!("of the computation of the ranks that are judged: {}", ranges(&cluster.ranks))
+            format!("of the computation of the ranks that are judged: {}", list_ranks(&cluster.ranks))
         }
         (None, None) if report.clusters.are_apart() => {
             "of the computation of all ranks, though they run different code".to_owned()
         }
         (None, None) => "of the ranks' computation".to_owned(),
     };
-    let mut text = format!("{BOLD}Efficiency{BOLD:#}  {DIM}{}{DIM:#}\n", shorten(&whose, options.columns - 12));
+    let mut text = format!("{BOLD}Efficiency{BOLD:#}  {DIM}{}{DIM:#}\n", shorten_text(&whose, options.columns - 12));
     let mut missing = Vec::new();
-    for (at, line) in lines(report).into_iter().enumerate() {
+    for (at, line) in efficiency_lines(report).into_iter().enumerate() {
         // A note below reports an uncertain ideal time once.
         let Some((part, whole)) = line.quotient.filter(|_| certain || at < 3) else { continue };
         writeln!(text, "{}", in_columns(&line, part, whole, report, options.columns)).ok();
@@ -69,16 +69,16 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
         return text + "\n";
     }
     if options.columns < ROOM_FOR_WORDS && !missing.is_empty() {
-        text += &note(&missing.join("; "), options);
+        text += &format_note(&missing.join("; "), options);
     }
     // A certain ideal time only matters to experts.
     if !(certain && options.is_for_all()) {
-        text += &note(&ideal_time(report), options);
+        text += &format_note(&ideal_time(report), options);
     }
     text + "\n"
 }
 
-fn lines(report: &Report) -> [EfficiencyLine; 5] {
+fn efficiency_lines(report: &Report) -> [EfficiencyLine; 5] {
     let row = &report.verdict.efficiency;
     let EfficiencyRow { parallel, load_balance, communication: comm, micro_load_balance: micro, transfer, .. } = *row;
     let (elapsed, max, mean) = (row.times.elapsed_s, row.times.max_computation_s, row.times.avg_computation_s);
@@ -97,7 +97,7 @@ fn lines(report: &Report) -> [EfficiencyLine; 5] {
 /// Renders as much of a line as fits.
 fn in_columns(line: &EfficiencyLine, part: f64, whole: f64, report: &Report, columns: usize) -> String {
     let unit = TimeUnit::for_max(report.verdict.efficiency.times.elapsed_s);
-    let style = Style::new().fg_color(line.value.map(|value| grade(value).into()));
+    let style = Style::new().fg_color(line.value.map(|value| grade_color(value).into()));
     let quotient = format!("{} / {} {}", unit.number(part), unit.number(whole), unit.symbol);
     let (name, formula) = (line.name, line.formula);
     let value = format!("{name:<22} {style}{:>7}", percent_or_dash(line.value));
@@ -109,12 +109,12 @@ fn in_columns(line: &EfficiencyLine, part: f64, whole: f64, report: &Report, col
         false if line.value.is_none_or(|value| value >= MIN_WHOLE_FACTOR) => String::new(),
         false => format!("  {DIM}{}{DIM:#}", line.missing),
     };
-    let bar = bar(line.value.unwrap_or(0.0));
+    let bar = share_bar(line.value.unwrap_or(0.0));
     format!("  {value} {bar}{style:#} {formula:<17} {quotient:>17}{words}")
 }
 
 /// Draws a bar of [`BAR`] columns in eighths of a column.
-fn bar(value: f64) -> String {
+fn share_bar(value: f64) -> String {
     const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (value.clamp(0.0, 1.0) * (8 * BAR) as f64).round() as usize;
     let bar = "█".repeat(eighths / 8) + PARTS[eighths % 8];
@@ -144,7 +144,7 @@ fn ideal_time(report: &Report) -> String {
              ranks do not wait for each other at the end of each"
         )
     } else if row.t_ideal_certain {
-        format!("ideal: estimate from {}, {ideal}, too short by {bound} at most", iterations(report))
+        format!("ideal: estimate from {}, {ideal}, too short by {bound} at most", iteration_source(report))
     } else {
         format!(
             "micro load balance is {} to {}, transfer {} to {}: the ideal time is {ideal} by iterations and may be up to {bound} \
@@ -158,7 +158,7 @@ fn ideal_time(report: &Report) -> String {
 }
 
 /// Names the source of an estimate. A selected region does not show which iterations it is in.
-fn iterations(report: &Report) -> &'static str {
+fn iteration_source(report: &Report) -> &'static str {
     match (&report.facts.selected.region, report.loops.rows.is_empty()) {
         (Some(_), _) => "iterations",
         (None, true) => "marked iterations",
@@ -166,7 +166,7 @@ fn iterations(report: &Report) -> &'static str {
     }
 }
 
-fn grade(value: f64) -> AnsiColor {
+fn grade_color(value: f64) -> AnsiColor {
     match value {
         value if value >= 0.9 => AnsiColor::Green,
         value if value >= 0.7 => AnsiColor::Yellow,
@@ -176,13 +176,13 @@ fn grade(value: f64) -> AnsiColor {
 
 #[cfg(test)]
 mod tests {
-    use super::{BAR, bar};
+    use super::{BAR, share_bar};
 
     #[test]
     fn bars_are_as_long_as_their_shares() {
         for (value, length, end) in [(0.0, 0, ' '), (0.5, 5, '█'), (0.55, 6, '▌'), (1.0, BAR, '█'), (7.0, BAR, '█')]
         {
-            let bar = bar(value);
+            let bar = share_bar(value);
             assert_eq!(bar.chars().count(), BAR);
             assert_eq!(bar.trim_end().chars().count(), length, "{value}: {bar}");
             assert_eq!(bar.trim_end().chars().last().unwrap_or(' '), end);

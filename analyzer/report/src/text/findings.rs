@@ -7,7 +7,7 @@ use crate::Report;
 use crate::finding::Finding;
 use crate::findings::{named_findings, part_in_words, share_of_time};
 use crate::phrases::ranks::short_percent;
-use crate::words::{clean, percent, seconds_like, shorten, wrap};
+use crate::words::{escape_name, format_percent, seconds_like, shorten_text, wrap_text};
 use lbprof_thresholds::verdict::MIN_LOSS;
 
 const MAX_LISTED: usize = 3;
@@ -15,16 +15,16 @@ const MAX_LISTED: usize = 3;
 /// Width of a share with its margin.
 const SHARE: usize = 11;
 
-pub(super) fn section(report: &Report, options: &TextOptions) -> String {
+pub(super) fn other_findings_section(report: &Report, options: &TextOptions) -> String {
     let (first, second) = named_findings(report);
     let others =
         large_parts(report).filter(|one| ![first, second].into_iter().flatten().any(|named| std::ptr::eq(named, *one)));
     let mut text = String::new();
     for finding in others.take(MAX_LISTED) {
         let place = finding.place.as_ref().map_or_else(String::new, |place| format!("; {}", place.text));
-        let words = format!("{}{}", part_in_words(finding, false), clean(&place));
+        let words = format!("{}{}", part_in_words(finding, false), escape_name(&place));
         let share = short_percent(share_of_time(report, finding));
-        writeln!(text, "  {share:<width$}{}", shorten(&words, options.columns - SHARE), width = SHARE - 2).ok();
+        writeln!(text, "  {share:<width$}{}", shorten_text(&words, options.columns - SHARE), width = SHARE - 2).ok();
     }
     match text.is_empty() {
         true => text,
@@ -41,8 +41,8 @@ pub(super) fn whole_section(report: &Report, options: &TextOptions) -> String {
             format!("; {label}: {words}")
         });
         let end = if advice.ends_with('?') { "" } else { "." };
-        let words = clean(&format!("{number}. {}{advice}{end}", sentence(report, finding)));
-        let lines = wrap(&words, options.columns - 2, 5);
+        let words = escape_name(&format!("{number}. {}{advice}{end}", part_sentence(report, finding)));
+        let lines = wrap_text(&words, options.columns - 2, 5);
         let (size, rest) = lines.split_at(lines.find(')').map_or(0, |at| at + 1));
         writeln!(text, "  {BOLD}{size}{BOLD:#}{rest}").ok();
     }
@@ -58,9 +58,9 @@ pub(super) fn large_parts(report: &Report) -> impl Iterator<Item = &Finding> {
 }
 
 /// Describes a part: size, cause, place and gain.
-pub(super) fn sentence(report: &Report, finding: &Finding) -> String {
+pub(super) fn part_sentence(report: &Report, finding: &Finding) -> String {
     let lost = seconds_like(finding.seconds, report.verdict.elapsed_s);
-    let share = percent(share_of_time(report, finding));
+    let share = format_percent(share_of_time(report, finding));
     let place = finding.place.as_ref().map_or_else(String::new, |place| format!("; where: {}", place.text));
     let gain = finding.gain.as_ref().map_or_else(String::new, |gain| format!("; gain: {}", gain.text));
     format!("{lost} ({share}) {}{place}{gain}", part_in_words(finding, true))

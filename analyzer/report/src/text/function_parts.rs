@@ -1,10 +1,10 @@
 //! Tables of functions by region.
 
-use super::columns::{ColumnCell, layout, mean_line};
-use super::{TextOptions, note, title};
-use crate::fraction;
+use super::columns::{ColumnCell, lay_out_table, mean_line};
+use super::{TextOptions, format_note, format_title};
+use crate::fraction_of;
 use crate::functions::{FunctionRow, OtherFunctions};
-use crate::words::{clean, short_path};
+use crate::words::{escape_name, short_path};
 use lbprof_thresholds::wording::{MIN_FUNCTION_OF_LIBRARY, MIN_LISTED_ROW};
 
 /// Default numbers of regions and of functions in each.
@@ -31,7 +31,7 @@ pub(super) fn regions_of<'a, T>(program: &'a T, regions: &'a [T]) -> &'a [T] {
     if regions.len() > 1 { regions } else { std::slice::from_ref(program) }
 }
 
-pub(super) fn render(parts: &[FunctionSection], name: &str, facts: &str, options: &TextOptions) -> String {
+pub(super) fn render_sections(parts: &[FunctionSection], name: &str, facts: &str, options: &TextOptions) -> String {
     let few = if options.full { (2 * FEW.0, 2 * FEW.1) } else { FEW };
     let (most_parts, most_functions) = if let [_] = parts { (1, few.0 * few.1) } else { few };
     let heads = ["~function", "share", "mean", "min", "max", "on\nrank", "slowest rank\n− mean", "instructions", "IPC"];
@@ -44,33 +44,43 @@ pub(super) fn render(parts: &[FunctionSection], name: &str, facts: &str, options
             let excess =
                 part.excess.map(|(excess_s, rank)| [ColumnCell::rank(rank), ColumnCell::Excess(excess_s, None)]);
             let more = [ColumnCell::Empty, ColumnCell::Empty].into_iter().chain(excess.into_iter().flatten());
-            lines.push(mean_line(clean(short_path(part.region)), part.share, part.cpu_s, more));
+            lines.push(mean_line(escape_name(short_path(part.region)), part.share, part.cpu_s, more));
         }
         let listed = part.functions.iter().filter(|row| row.share * part.share >= MIN_LISTED_ROW).take(most_functions);
         let (mut n, mut shown_s) = (0, 0.0);
         for row in listed {
             (n, shown_s) = (n + 1, shown_s + row.mean_s);
-            lines.push(mean_line(format!("{indent}{}", clean(&row.name.label())), row.share, row.mean_s, figures(row)));
+            lines.push(mean_line(
+                format!("{indent}{}", escape_name(&row.name.label())),
+                row.share,
+                row.mean_s,
+                function_figures(row),
+            ));
             for library in row.libraries.iter().filter(|library| library.share >= MIN_FUNCTION_OF_LIBRARY) {
-                let name = format!("{indent}  calls {}", clean(&library.name.label()));
+                let name = format!("{indent}  calls {}", escape_name(&library.name.label()));
                 lines.push(mean_line(name, row.share * library.share, library.mean_s, []));
             }
         }
         let hidden = part.functions.len() + part.others.functions - n;
         let hidden_s: f64 = part.functions.iter().map(|row| row.mean_s).sum::<f64>() + part.others.mean_s - shown_s;
         if hidden > 0 {
-            lines.push(mean_line(format!("{indent}others ({hidden})"), fraction(hidden_s, part.cpu_s), hidden_s, []));
+            lines.push(mean_line(
+                format!("{indent}others ({hidden})"),
+                fraction_of(hidden_s, part.cpu_s),
+                hidden_s,
+                [],
+            ));
         }
     }
     if !others.is_empty() {
         let (share, cpu_s) = others.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.share, sum.1 + part.cpu_s));
         lines.push(mean_line(format!("others ({})", others.len()), share, cpu_s, []));
     }
-    let facts = if facts.is_empty() { facts.to_owned() } else { note(facts, options) };
-    format!("{}{facts}{}", title(name, 0, 0), layout(&heads, &lines, SPARE, options))
+    let facts = if facts.is_empty() { facts.to_owned() } else { format_note(facts, options) };
+    format!("{}{facts}{}", format_title(name, 0, 0), lay_out_table(&heads, &lines, SPARE, options))
 }
 
-fn figures(row: &FunctionRow) -> [ColumnCell; 6] {
+fn function_figures(row: &FunctionRow) -> [ColumnCell; 6] {
     [
         ColumnCell::Time(row.min_s),
         ColumnCell::Time(row.max_s),

@@ -1,41 +1,41 @@
 //! The functions in which ranks compute.
 
-use super::function_parts::{FunctionSection, regions_of, render};
-use super::{TextOptions, note, title};
+use super::function_parts::{FunctionSection, regions_of, render_sections};
+use super::{TextOptions, format_note, format_title};
 use crate::functions::{FunctionTable, RegionFunctions};
 use crate::phrases::functions::in_mpi_call;
-use crate::words::{or_dash, plural, quantity, seconds, seconds_like};
-use crate::{Report, fraction};
+use crate::words::{format_plural, format_quantity, format_seconds, or_dash, seconds_like};
+use crate::{Report, fraction_of};
 use lbprof_thresholds::wording::MIN_TIME_NOT_RUNNING;
 
 const MOST_NAMED: usize = 2;
 
-pub(super) fn section(report: &Report, options: &TextOptions) -> String {
+pub(super) fn functions_section(report: &Report, options: &TextOptions) -> String {
     let Some(table) = report.functions.as_ref().filter(|table| table.samples > 0) else { return String::new() };
     let facts = format!(
         "CPU time by {}, one every {}; ± one standard error, – less than two",
-        plural(table.samples, "sample"),
-        seconds(table.period_s)
+        format_plural(table.samples, "sample"),
+        format_seconds(table.period_s)
     );
     let regions = regions_of(&table.program, &table.regions).iter();
-    let parts: Vec<FunctionSection> = regions.map(|one| part(one, table.program.cpu_s)).collect();
+    let parts: Vec<FunctionSection> = regions.map(|one| region_section(one, table.program.cpu_s)).collect();
     let is_running = table.program.cpu_s >= MIN_TIME_NOT_RUNNING * table.program.computation_s;
-    let notes = notes(table);
+    let notes = function_notes(table);
     let text = match is_running || !options.is_for_all() {
-        true => render(&parts, "Functions", &facts, options),
+        true => render_sections(&parts, "Functions", &facts, options),
         // Few samples may be chance.
         false if notes.is_empty() => return String::new(),
-        false => title("Functions", 0, 0),
+        false => format_title("Functions", 0, 0),
     };
-    let notes = notes.iter().map(|line| note(line, options));
+    let notes = notes.iter().map(|line| format_note(line, options));
     text + &notes.collect::<String>() + "\n"
 }
 
-fn part(region: &RegionFunctions, whole_s: f64) -> FunctionSection<'_> {
+fn region_section(region: &RegionFunctions, whole_s: f64) -> FunctionSection<'_> {
     FunctionSection {
         region: &region.region,
         cpu_s: region.cpu_s,
-        share: fraction(region.cpu_s, whole_s),
+        share: fraction_of(region.cpu_s, whole_s),
         excess: region.slowest_rank.map(|rank| (region.excess_s, rank)),
         functions: &region.functions,
         others: &region.others,
@@ -43,7 +43,7 @@ fn part(region: &RegionFunctions, whole_s: f64) -> FunctionSection<'_> {
 }
 
 /// Returns notes on time without CPU, on MPI's callbacks, and on hardware counters.
-fn notes(table: &FunctionTable) -> Vec<String> {
+fn function_notes(table: &FunctionTable) -> Vec<String> {
     let mut notes = Vec::new();
     let program = &table.program;
     if let Some(rank) =
@@ -58,16 +58,16 @@ fn notes(table: &FunctionTable) -> Vec<String> {
     for row in table.called_by_mpi.iter().take(MOST_NAMED) {
         notes.push(format!("Within MPI, where it does not count as computation: {}.", in_mpi_call(row)));
     }
-    notes.extend(hardware(table));
+    notes.extend(hardware_note(table));
     notes
 }
 
-fn hardware(table: &FunctionTable) -> Option<String> {
+fn hardware_note(table: &FunctionTable) -> Option<String> {
     let program = &table.program;
     let (row, rank) = (program.hardware.as_ref()?, program.slowest_rank?);
     let mut text = format!(
         "Processor: {} instructions a rank in the mean, {}",
-        quantity(row.instructions),
+        format_quantity(row.instructions),
         processor_speed(row.ipc, row.frequency_hz)
     );
     if row.ranks > 1 {
@@ -75,7 +75,7 @@ fn hardware(table: &FunctionTable) -> Option<String> {
         let slower = seconds_like(row.slower_instructions_s, program.slowest_computation_s);
         text += &format!(
             "; rank {rank}: {}, {}. Of its CPU time more than the mean, {more} is more instructions, {slower} slower ones",
-            quantity(row.slowest_instructions),
+            format_quantity(row.slowest_instructions),
             processor_speed(row.slowest_ipc, row.slowest_frequency_hz)
         );
     }

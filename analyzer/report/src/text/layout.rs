@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 
-use crate::words::{count, wrap};
+use crate::words::{format_count, wrap_text};
 
 /// Amount of detail, and line width.
 #[derive(Clone, Copy, Debug)]
@@ -53,15 +53,15 @@ pub(super) const NARROW: usize = 76;
 pub(super) const WIDE: usize = 96;
 
 /// Formats a note below a table.
-pub(crate) fn note(text: &str, options: &TextOptions) -> String {
-    format!("  {DIM}{}{DIM:#}\n", wrap(text, options.columns - 2, 2))
+pub(crate) fn format_note(text: &str, options: &TextOptions) -> String {
+    format!("  {DIM}{}{DIM:#}\n", wrap_text(text, options.columns - 2, 2))
 }
 
 /// Formats the head of a table that shows `shown` of `all` rows.
-pub(crate) fn title(name: &str, shown: usize, all: usize) -> String {
+pub(crate) fn format_title(name: &str, shown: usize, all: usize) -> String {
     if shown >= all {
         return format!("{BOLD}{name}{BOLD:#}\n");
     }
-    let (shown, all) = (count(shown as u64), count(all as u64));
+    let (shown, all) = (format_count(shown as u64), format_count(all as u64));
     format!("{BOLD}{name}{BOLD:#} {DIM}({shown} of {all}; --full or --table shows all){DIM:#}\n")
 }

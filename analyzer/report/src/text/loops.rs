@@ -1,22 +1,22 @@
 //! The detected loops.
 
-use super::{DIM, TextOptions, note};
+use super::{DIM, TextOptions, format_note};
 use crate::Report;
 use crate::loops::{LoopConfidence, LoopDoubt, LoopRow};
 use crate::phrases::names::LONGEST_NAME;
 use crate::phrases::ranks::named_ranks;
-use crate::words::{clean, count, percent, plural, shorten, wrap};
+use crate::words::{escape_name, format_count, format_percent, format_plural, shorten_text, wrap_text};
 use lbprof_analysis::model::loops::NoLoopReason;
 use lbprof_thresholds::wording::MIN_TIME_OF_LISTED_LOOP;
 
-pub(super) fn section(report: &Report, options: &TextOptions) -> String {
+pub(super) fn loops_section(report: &Report, options: &TextOptions) -> String {
     let loops = &report.loops;
     if loops.rows.is_empty() {
         return why_none(loops.without)
-            .map_or_else(String::new, |why| format!("{DIM}{}{DIM:#}\n\n", wrap(why, options.columns, 0)));
+            .map_or_else(String::new, |why| format!("{DIM}{}{DIM:#}\n\n", wrap_text(why, options.columns, 0)));
     }
     let nest = nest_section(report, options);
-    let sure = note(&confidence(report), options);
+    let sure = format_note(&confidence_note(report), options);
     if nest.is_empty() { nest } else { format!("{}\n{sure}\n", nest.trim_end()) }
 }
 
@@ -26,11 +26,12 @@ pub(super) fn nest_section(report: &Report, options: &TextOptions) -> String {
     let main = (0..rows.len()).find(|&at| rows[at].in_report).or_else(|| (0..rows.len()).find(|&at| rows[at].main));
     let Some(main) = main else { return String::new() };
     let row = &rows[main];
-    let outer = around(rows, main).into_iter().rev().map(|at| format!("{} × › ", iterations(&rows[at])));
+    let outer = outer_loops(rows, main).into_iter().rev().map(|at| format!("{} × › ", iteration_count(&rows[at])));
     let confidence = row.confidence.map_or("", LoopConfidence::name);
     let kind = if row.doubt == Some(LoopDoubt::Events) { "events" } else { "iterations" };
     let each = range_in_parent(row);
-    let own = format!("{} {kind}{each} ({confidence}, {} of the time)", iterations(row), percent(row.covered));
+    let own =
+        format!("{} {kind}{each} ({confidence}, {} of the time)", iteration_count(row), format_percent(row.covered));
     let inner = std::iter::successors(longest_inner(rows, main), |&at| longest_inner(rows, at));
     let inner = inner.scan(main, |around, at| {
         let each = rows[at].for_each_main / rows[std::mem::replace(around, at)].for_each_main;
@@ -38,11 +39,11 @@ pub(super) fn nest_section(report: &Report, options: &TextOptions) -> String {
         Some(format!(" › {each}{} × {}", range_in_parent(&rows[at]), ends_with(&rows[at])))
     });
     let others = (0..rows.len()).filter(|&at| rows[at].covered >= MIN_TIME_OF_LISTED_LOOP && is_beside(rows, at, main));
-    let others =
-        others.map(|at| format!("; another loop of {} ({})", iterations(&rows[at]), percent(rows[at].covered)));
+    let others = others
+        .map(|at| format!("; another loop of {} ({})", iteration_count(&rows[at]), format_percent(rows[at].covered)));
     let line: String =
         std::iter::once("Loop: ".to_owned()).chain(outer).chain([own]).chain(inner).chain(others).collect();
-    format!("{}\n\n", wrap(&line, options.columns, 2))
+    format!("{}\n\n", wrap_text(&line, options.columns, 2))
 }
 
 /// Formats the varying number of iterations per outer iteration, e.g. ` (31..52)`.
@@ -62,33 +63,36 @@ fn longest_inner(rows: &[LoopRow], outer: usize) -> Option<usize> {
 
 /// Returns whether another outermost loop runs on the same ranks.
 fn is_beside(rows: &[LoopRow], at: usize, main: usize) -> bool {
-    at != main && rows[at].ranks == rows[main].ranks && rows[at].parent.is_none() && !around(rows, main).contains(&at)
+    at != main
+        && rows[at].ranks == rows[main].ranks
+        && rows[at].parent.is_none()
+        && !outer_loops(rows, main).contains(&at)
 }
 
 /// Returns the loops around one, innermost first.
-fn around(rows: &[LoopRow], at: usize) -> Vec<usize> {
+fn outer_loops(rows: &[LoopRow], at: usize) -> Vec<usize> {
     let outwards = std::iter::successors(Some(at), |&at| rows.get(at)?.parent);
     outwards.skip(1).take(rows.len()).collect()
 }
 
-fn iterations(row: &LoopRow) -> String {
+fn iteration_count(row: &LoopRow) -> String {
     let (fewest, most) = (row.iterations_min.round() as u64, row.iterations_max.round() as u64);
     let about = if row.main { "" } else { "~" };
     if fewest == most {
-        format!("{about}{}", count(most))
+        format!("{about}{}", format_count(most))
     } else {
-        format!("{about}{}–{}", count(fewest), count(most))
+        format!("{about}{}–{}", format_count(fewest), format_count(most))
     }
 }
 
 fn ends_with(row: &LoopRow) -> String {
     let Some(end) = &row.ends_at else { return "–".to_owned() };
     let last = if end.run { "last " } else { "" };
-    format!("{last}{} at {}", end.operation, shorten(&clean(&end.place.label()), LONGEST_NAME))
+    format!("{last}{} at {}", end.operation, shorten_text(&escape_name(&end.place.label()), LONGEST_NAME))
 }
 
 /// Explains the confidence in the main loops, with advice in case they are wrong.
-fn confidence(report: &Report) -> String {
+fn confidence_note(report: &Report) -> String {
     let mains: Vec<&LoopRow> = report.loops.rows.iter().filter(|row| row.main).collect();
     let Some(worst) = mains.iter().max_by_key(|row| row.confidence) else { return String::new() };
     let confidence = worst.confidence.unwrap_or(LoopConfidence::Unsure);
@@ -98,7 +102,7 @@ fn confidence(report: &Report) -> String {
     };
     let is_by_figures = worst.covered < 0.5 || worst.iterations_min < 0.98 * worst.iterations_max;
     if let Some(doubt) = worst.doubt.filter(|doubt| *doubt != LoopDoubt::Ends || !is_by_figures) {
-        return format!("{}{of_whom}: {}", confidence.name(), because(doubt, worst));
+        return format!("{}{of_whom}: {}", confidence.name(), doubt_note(doubt, worst));
     }
     let why = why_not_surer(worst);
     format!(
@@ -117,16 +121,16 @@ fn why_not_surer(row: &LoopRow) -> String {
             "all ranks count the same iterations, most of them have the same calls, and their number is certain"
                 .to_owned()
         }
-        _ if fewest != most => format!("ranks count {} iterations", iterations(row)),
-        _ if alike < 0.8 => format!("only {} of the iterations have the same kinds of calls", percent(alike)),
-        _ if most < 10.0 => format!("there are only {}", plural(most.round() as u64, "iteration")),
-        _ if row.covered < 0.5 => format!("its iterations cover only {} of the time", percent(row.covered)),
+        _ if fewest != most => format!("ranks count {} iterations", iteration_count(row)),
+        _ if alike < 0.8 => format!("only {} of the iterations have the same kinds of calls", format_percent(alike)),
+        _ if most < 10.0 => format!("there are only {}", format_plural(most.round() as u64, "iteration")),
+        _ if row.covered < 0.5 => format!("its iterations cover only {} of the time", format_percent(row.covered)),
         _ => "in the whole run its iterations differ, are few, or take little of the time".to_owned(),
     }
 }
 
 /// Explains a doubt about a loop or its iteration count, with advice.
-fn because(doubt: LoopDoubt, row: &LoopRow) -> String {
+fn doubt_note(doubt: LoopDoubt, row: &LoopRow) -> String {
     let counted = [row.iterations_min, row.iterations_max];
     let possible = [row.possible_min.unwrap_or(counted[0]), row.possible_max.unwrap_or(counted[1])];
     let reason = match doubt {
@@ -150,9 +154,9 @@ fn because(doubt: LoopDoubt, row: &LoopRow) -> String {
     };
     let there_may_be = match possible {
         _ if !is_open => String::new(),
-        [fewest, most] if fewest == counted[0] => format!(": there may be {}", count(most)),
-        [fewest, most] if most == counted[1] => format!(": there may be {}", count(fewest)),
-        [fewest, most] => format!(": there may be {} to {}", count(fewest), count(most)),
+        [fewest, most] if fewest == counted[0] => format!(": there may be {}", format_count(most)),
+        [fewest, most] if most == counted[1] => format!(": there may be {}", format_count(fewest)),
+        [fewest, most] => format!(": there may be {} to {}", format_count(fewest), format_count(most)),
     };
     format!(
         "{reason}{there_may_be}; mark the iterations (LBPROF_ITERATION_BEGIN), or name a call that ends one (--loop CALLSITE, or --loop \

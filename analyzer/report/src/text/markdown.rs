@@ -1,9 +1,9 @@
 //! The report as Markdown: answer, efficiencies, findings, and a picture of the ranks.
 
-use super::findings::{large_parts, sentence};
+use super::findings::{large_parts, part_sentence};
 use crate::findings::AnswerText;
 use crate::table::{TextTable, escape_markup as escape};
-use crate::words::{clean, mpi_name, percent, plural, seconds};
+use crate::words::{escape_name, format_percent, format_plural, format_seconds, mpi_name};
 use crate::{RankRow, Report};
 
 const MAX_LISTED: usize = 3;
@@ -14,29 +14,29 @@ const MAX_RANKS: usize = 12;
 const COLUMNS: usize = 50;
 
 /// Returns the report as Markdown.
-pub fn markdown(report: &Report) -> String {
+pub fn render_markdown(report: &Report) -> String {
     let facts = &report.facts;
-    let command = clean(&facts.command.join(" ")).replace('`', "'");
+    let command = escape_name(&facts.command.join(" ")).replace('`', "'");
     let mut text = format!(
         "### `{command}`\n\n{} on {} · {} · {}\n\n",
-        plural(u64::from(facts.n_ranks), "rank"),
-        plural(report.data.hosts as u64, "host"),
+        format_plural(u64::from(facts.n_ranks), "rank"),
+        format_plural(report.data.hosts as u64, "host"),
         escape(mpi_name(&facts.mpi)),
-        seconds(report.data.elapsed_s),
+        format_seconds(report.data.elapsed_s),
     );
     let answer = AnswerText::new(report);
     text.push_str(&format!("**{}**\n\n", escape(&answer.sentence)));
     for line in &answer.lines {
         text.push_str(&format!("- *{}*: {}\n", line.label, escape(&line.text)));
     }
-    text.push_str(&efficiencies(report));
+    text.push_str(&efficiency_table(report));
     for (number, finding) in (1..).zip(large_parts(report).take(MAX_LISTED)) {
-        text.push_str(&format!("{number}. {}\n", escape(&sentence(report, finding))));
+        text.push_str(&format!("{number}. {}\n", escape(&part_sentence(report, finding))));
     }
-    text + &picture(report)
+    text + &rank_picture(report)
 }
 
-fn efficiencies(report: &Report) -> String {
+fn efficiency_table(report: &Report) -> String {
     let row = &report.verdict.efficiency;
     let is_known = row.t_ideal_certain;
     let values = [
@@ -47,7 +47,7 @@ fn efficiencies(report: &Report) -> String {
         ("transfer", row.transfer.filter(|_| is_known)),
     ];
     let known: Vec<(&str, String)> =
-        values.into_iter().filter_map(|(name, value)| Some((name, percent(value?)))).collect();
+        values.into_iter().filter_map(|(name, value)| Some((name, format_percent(value?)))).collect();
     if known.is_empty() {
         return String::new();
     }
@@ -58,7 +58,7 @@ fn efficiencies(report: &Report) -> String {
 }
 
 /// Draws a bar per rank: computation, then the rest.
-fn picture(report: &Report) -> String {
+fn rank_picture(report: &Report) -> String {
     let elapsed_s = report.data.elapsed_s;
     if elapsed_s <= 0.0 || report.ranks.len() < 2 {
         return String::new();
@@ -73,10 +73,10 @@ fn picture(report: &Report) -> String {
     for row in rows {
         let filled = ((row.computation_s / elapsed_s).clamp(0.0, 1.0) * COLUMNS as f64).round() as usize;
         let bar = format!("{}{}", "█".repeat(filled), "░".repeat(COLUMNS - filled));
-        bars.push_str(&format!("rank {:<5} {bar} {}\n", row.rank, seconds(row.computation_s)));
+        bars.push_str(&format!("rank {:<5} {bar} {}\n", row.rank, format_seconds(row.computation_s)));
     }
     let others = if left_out > 0 {
-        format!("{} between these are left out\n", plural(left_out as u64, "rank"))
+        format!("{} between these are left out\n", format_plural(left_out as u64, "rank"))
     } else {
         String::new()
     };

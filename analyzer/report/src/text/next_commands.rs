@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{BOLD, DIM, TextOptions};
 use crate::finding::Finding;
-use crate::words::{clean, width};
+use crate::words::{escape_name, text_width};
 use crate::{ProblemRow, Report};
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 
@@ -14,22 +14,25 @@ const MAX_NAME: usize = 80;
 
 const LABEL: usize = 6;
 
-pub(super) fn section(report: &Report, options: &TextOptions) -> String {
+pub(super) fn next_commands_section(report: &Report, options: &TextOptions) -> String {
     let mut text = String::new();
-    let run = clean(options.command);
-    let commands: Vec<(String, &str)> =
-        commands(report).into_iter().take(MAX_COMMANDS).map(|(more, what)| (format!("{run} {more}"), what)).collect();
-    let longest = commands.iter().map(|(command, _)| width(command)).max().unwrap_or(0);
+    let run = escape_name(options.command);
+    let commands: Vec<(String, &str)> = further_commands(report)
+        .into_iter()
+        .take(MAX_COMMANDS)
+        .map(|(more, what)| (format!("{run} {more}"), what))
+        .collect();
+    let longest = commands.iter().map(|(command, _)| text_width(command)).max().unwrap_or(0);
     for (at, (command, what)) in commands.iter().enumerate() {
         let head = if at == 0 { "Next" } else { "" };
-        let what = if LABEL + longest + 2 + width(what) <= options.columns { *what } else { "" };
+        let what = if LABEL + longest + 2 + text_width(what) <= options.columns { *what } else { "" };
         writeln!(text, "{BOLD}{head:<LABEL$}{BOLD:#}{command:<longest$}  {DIM}{what}{DIM:#}").ok();
     }
     text
 }
 
 /// Returns options that show more details of this run, with descriptions.
-fn commands(report: &Report) -> Vec<(String, &'static str)> {
+fn further_commands(report: &Report) -> Vec<(String, &'static str)> {
     let mut commands = Vec::new();
     let good = report.verdict.is_good() || report.verdict.is_of_nothing();
     let first = report.findings.iter().find(|one| one.is_part()).filter(|_| !good);
@@ -62,8 +65,8 @@ fn largest_region(report: &Report) -> Option<String> {
     let unique = ends.find(|end| report.regions.iter().filter(|row| has_end(&row.path, end)).count() == 1);
     let shortest = unique.unwrap_or(path);
     // Names that need more than quotes, or are very long, are left to the user.
-    let is_plain = !shortest.contains(['\'', '*', '?']) && clean(shortest) == shortest;
-    (is_plain && width(shortest) <= MAX_NAME).then(|| shortest.to_owned())
+    let is_plain = !shortest.contains(['\'', '*', '?']) && escape_name(shortest) == shortest;
+    (is_plain && text_width(shortest) <= MAX_NAME).then(|| shortest.to_owned())
 }
 
 /// Returns whether the last names of a path are `end`.

@@ -9,11 +9,11 @@ use lbprof_collector::problem::Severity;
 use super::TextOptions;
 use super::answer::first_lines;
 use crate::phrases::ranks::named_ranks;
-use crate::words::{clean, count, width, wrap};
+use crate::words::{escape_name, format_count, text_width, wrap_text};
 use crate::{ProblemRow, Report};
-use lbprof_analysis::read::open::ranges;
+use lbprof_analysis::read::open::list_ranks;
 
-pub(super) fn section(report: &Report, options: &TextOptions) -> String {
+pub(super) fn problems_section(report: &Report, options: &TextOptions) -> String {
     let mut text = String::new();
     let shown = report.problems.iter().filter(|problem| {
         let is_minor = options.first_screen && problem.kind.severity() == Severity::Note;
@@ -25,7 +25,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
             Severity::Partial => (AnsiColor::Yellow.on_default().bold(), "incomplete"),
             Severity::Doubtful => (AnsiColor::Yellow.on_default().bold(), "doubtful"),
         };
-        let columns = options.columns.saturating_sub(width(mark) + 2);
+        let columns = options.columns.saturating_sub(text_width(mark) + 2);
         // A doubt about figures gets two lines, missing data all.
         let is_brief = options.first_screen && problem.kind.severity() == Severity::Doubtful;
         let most_details = match (is_brief, options.full) {
@@ -33,7 +33,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
             (false, true) => usize::MAX,
             (false, false) => SHOWN_DETAILS,
         };
-        let line = wrap(&problem_line(problem, most_details), columns, 0);
+        let line = wrap_text(&problem_line(problem, most_details), columns, 0);
         let line = if is_brief { first_lines(&line, columns) } else { line };
         let line = line.replace('\n', "\n  ");
         writeln!(text, "{colour}{mark}:{colour:#} {line}").ok();
@@ -63,11 +63,12 @@ fn problem_line(problem: &ProblemRow, most_details: usize) -> String {
     };
     // Details repeat their rank, which is already named if there is only one.
     let details = problem.details.iter().take(most_details);
-    let details: Vec<String> = details.map(|detail| clean(detail.strip_prefix(&ranks).unwrap_or(detail))).collect();
+    let details: Vec<String> =
+        details.map(|detail| escape_name(detail.strip_prefix(&ranks).unwrap_or(detail))).collect();
     let details = match (details.is_empty(), problem.count) {
         (true, 0 | 1) => String::new(),
         (true, n) if n == problem.ranks.len() as u64 => String::new(),
-        (true, n) => format!(" ({} times)", count(n)),
+        (true, n) => format!(" ({} times)", format_count(n)),
         (false, _) => {
             format!(" ({}{})", details.join("; "), if problem.ranks.len() > details.len() { " …" } else { "" })
         }
@@ -75,7 +76,7 @@ fn problem_line(problem: &ProblemRow, most_details: usize) -> String {
     let meaning = problem.kind.meaning().trim_end_matches('.');
     let what = match (meaning.strip_prefix("The rank "), problem.ranks.as_slice()) {
         (Some(did), [one]) => format!("rank {one} {did}"),
-        (Some(did), [_, _, ..]) => format!("ranks {} each {did}", ranges(&problem.ranks)),
+        (Some(did), [_, _, ..]) => format!("ranks {} each {did}", list_ranks(&problem.ranks)),
         _ => format!("{ranks}{meaning}"),
     };
     format!("{what}{details} → {}", problem.kind.advice())

@@ -3,9 +3,9 @@
 use lbprof_collector::Activity;
 use lbprof_thresholds::wording::MIN_ACTIVITY_COLUMN;
 
-use super::columns::{ColumnCell, layout};
-use super::{TextOptions, title};
-use crate::words::clean;
+use super::columns::{ColumnCell, lay_out_table};
+use super::{TextOptions, format_title};
+use crate::words::escape_name;
 use crate::{RankRow, Report};
 
 const MOST_COLUMNS: usize = 4;
@@ -14,7 +14,7 @@ const MOST_COLUMNS: usize = 4;
 const COLUMN: usize = 11;
 const ROOM_FOR_OTHERS: usize = 48;
 
-pub(super) fn section(report: &Report, options: &TextOptions) -> String {
+pub(super) fn ranks_section(report: &Report, options: &TextOptions) -> String {
     let all = report.ranks.len();
     let mut order: Vec<&RankRow> = report.ranks.iter().collect();
     // Few ranks are shown in order; otherwise the slowest, and the fastest for comparison.
@@ -37,7 +37,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let lines = order.iter().map(|row| {
         let mut cells = vec![
             ColumnCell::rank(row.rank),
-            ColumnCell::Text(clean(&row.host)),
+            ColumnCell::Text(escape_name(&row.host)),
             ColumnCell::Time(row.computation_s),
             ColumnCell::or_dash(row.over_mean, ColumnCell::Change),
         ];
@@ -47,7 +47,7 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
         cells
     });
     let lines: Vec<Vec<ColumnCell>> = lines.collect();
-    format!("{}{}\n", title(name, lines.len(), all), layout(&heads, &lines, &[&["against"]], options))
+    format!("{}{}\n", format_title(name, lines.len(), all), lay_out_table(&heads, &lines, &[&["against"]], options))
 }
 
 /// Returns up to `most` of the longest activities besides computation, by number.

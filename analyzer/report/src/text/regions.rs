@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use lbprof_collector::definition::RegionKind;
 
-use super::columns::{ColumnCell, layout};
-use super::{TextOptions, title};
-use crate::words::clean;
+use super::columns::{ColumnCell, lay_out_table};
+use super::{TextOptions, format_title};
+use crate::words::escape_name;
 use crate::{RegionRow, Report};
 use lbprof_analysis::model::RegionIdx;
 
@@ -14,14 +14,14 @@ use lbprof_analysis::model::RegionIdx;
 const SPARE: &[&[&str]] = &[&["invo-"], &["transfer"], &["elapsed"], &["parallel"], &["micro"]];
 
 /// Shows marked or selected regions. The call tree shows code between calls better.
-pub(super) fn section(report: &Report, options: &TextOptions) -> String {
+pub(super) fn regions_section(report: &Report, options: &TextOptions) -> String {
     let all = report.regions.iter().filter(|row| row.occurs()).count();
     let is_marked = report.regions.iter().any(|row| row.idx != 0 && !row.found && row.occurs());
     if all < 2 || !(is_marked || report.facts.selected.region.is_some()) {
         return String::new();
     }
     let rows = shown_rows(report, options);
-    let lines: Vec<Vec<ColumnCell>> = rows.iter().map(|row| line(report, row)).collect();
+    let lines: Vec<Vec<ColumnCell>> = rows.iter().map(|row| region_line_cells(report, row)).collect();
     let heads = [
         "~region",
         "share\nalone",
@@ -33,10 +33,10 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
         "slowest\nrank",
         "invo-\ncations",
     ];
-    format!("{}{}\n", title("Regions", rows.len(), all), layout(&heads, &lines, SPARE, options))
+    format!("{}{}\n", format_title("Regions", rows.len(), all), lay_out_table(&heads, &lines, SPARE, options))
 }
 
-fn line(report: &Report, row: &RegionRow) -> Vec<ColumnCell> {
+fn region_line_cells(report: &Report, row: &RegionRow) -> Vec<ColumnCell> {
     let times = &row.efficiency.times;
     // The balance of hardly any computation means nothing.
     let computes = times.max_computation_s >= 0.01 * times.elapsed_s;
@@ -45,7 +45,7 @@ fn line(report: &Report, row: &RegionRow) -> Vec<ColumnCell> {
     let [balance, micro, transfer] = [times.load_balance(), times.micro_load_balance(), transfer]
         .map(|value| ColumnCell::or_dash(value.filter(|_| computes), ColumnCell::Share));
     vec![
-        ColumnCell::Text(label(report, row)),
+        ColumnCell::Text(region_label(report, row)),
         ColumnCell::Share(row.share),
         ColumnCell::Time(times.elapsed_s),
         ColumnCell::or_dash(times.parallel(), ColumnCell::Share),
@@ -57,13 +57,13 @@ fn line(report: &Report, row: &RegionRow) -> Vec<ColumnCell> {
     ]
 }
 
-fn label(report: &Report, row: &RegionRow) -> String {
+fn region_label(report: &Report, row: &RegionRow) -> String {
     let kind = match row.kind {
         RegionKind::Useful => "",
         RegionKind::Control => " (control)",
         RegionKind::Serial => " (serial)",
     };
-    format!("{}{}{kind}", "  ".repeat(depth(report, row).min(8)), clean(&row.name))
+    format!("{}{}{kind}", "  ".repeat(region_depth(report, row).min(8)), escape_name(&row.name))
 }
 
 /// Returns all regions, or the longest and those around them, in order.
@@ -84,7 +84,7 @@ fn shown_rows<'a>(report: &'a Report, options: &TextOptions) -> Vec<&'a RegionRo
     report.regions.iter().filter(|row| wanted.contains(&row.idx)).collect()
 }
 
-fn depth(report: &Report, row: &RegionRow) -> usize {
+fn region_depth(report: &Report, row: &RegionRow) -> usize {
     let outwards =
         std::iter::successors(Some(row), |row| report.regions.get(row.parent as usize).filter(|_| row.idx != 0));
     outwards.count() - 1

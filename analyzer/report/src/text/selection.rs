@@ -5,36 +5,36 @@ use anstyle::{AnsiColor, Style};
 use super::TextOptions;
 use crate::Report;
 use crate::phrases::ranks::named_ranks;
-use crate::words::{clean, plural, wrap};
+use crate::words::{escape_name, format_plural, wrap_text};
 use lbprof_analysis::model::moment::WindowBoundary;
 
-pub(super) fn section(report: &Report, options: &TextOptions) -> String {
+pub(super) fn selection_section(report: &Report, options: &TextOptions) -> String {
     let selected = &report.facts.selected;
     let mut parts = Vec::new();
     if let Some(ranks) = &selected.ranks {
-        let of = plural(u64::from(report.facts.n_ranks), "rank");
+        let of = format_plural(u64::from(report.facts.n_ranks), "rank");
         parts.push(format!("{} ({} of {of})", named_ranks(ranks), ranks.len()));
     }
     parts.extend(match (selected.from, selected.to) {
         (None, None) => None,
         (Some(from), None) => Some(format!("from {from} on")),
-        (None, Some(to)) => Some(format!("up to {}", end(to))),
+        (None, Some(to)) => Some(format!("up to {}", window_end(to))),
         (Some(WindowBoundary::Iteration(from)), Some(WindowBoundary::Iteration(to))) if from == to => {
             Some(format!("iteration {from}"))
         }
-        (Some(from), Some(to)) => Some(format!("from {from} to {}", end(to))),
+        (Some(from), Some(to)) => Some(format!("from {from} to {}", window_end(to))),
     });
-    parts.extend(selected.region.as_ref().map(|path| format!("region {}", clean(path))));
+    parts.extend(selected.region.as_ref().map(|path| format!("region {}", escape_name(path))));
     if parts.is_empty() {
         return String::new();
     }
     const STYLE: Style = AnsiColor::Yellow.on_default().bold();
     let text = format!("Selected: {}. All figures are of this alone.", parts.join("; "));
-    format!("{STYLE}{}{STYLE:#}\n\n", wrap(&text, options.columns, 2))
+    format!("{STYLE}{}{STYLE:#}\n\n", wrap_text(&text, options.columns, 2))
 }
 
 /// Formats the end of a window. It includes an iteration.
-fn end(to: WindowBoundary) -> String {
+fn window_end(to: WindowBoundary) -> String {
     match to {
         WindowBoundary::Time(_) => to.to_string(),
         WindowBoundary::Iteration(_) => format!("{to} (with it)"),

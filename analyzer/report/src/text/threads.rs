@@ -2,31 +2,31 @@
 
 use std::fmt::Write;
 
-use super::columns::{ColumnCell, layout};
-use super::{BOLD, DIM, TextOptions, note, title};
+use super::columns::{ColumnCell, lay_out_table};
+use super::{BOLD, DIM, TextOptions, format_note, format_title};
 use crate::Report;
 use crate::threads::{ParallelRegionRow, RegionThreadRow, ThreadTable};
-use crate::words::{clean, percent_or_dash, plural};
+use crate::words::{escape_name, format_plural, percent_or_dash};
 
-pub(super) fn efficiency(report: &Report, options: &TextOptions) -> String {
+pub(super) fn core_efficiency_section(report: &Report, options: &TextOptions) -> String {
     let Some(table) = &report.threads else { return String::new() };
     let by_rank = match (table.min_cores, table.max_cores) {
         (min, max) if min == max => format!("{max} per rank"),
         (min, max) => format!("{min} to {max} per rank"),
     };
-    let mut text = format!("{BOLD}Cores{BOLD:#}  {DIM}{}, {by_rank}{DIM:#}\n", plural(table.cores, "core"));
-    for (name, value, meaning) in lines(table) {
+    let mut text = format!("{BOLD}Cores{BOLD:#}  {DIM}{}, {by_rank}{DIM:#}\n", format_plural(table.cores, "core"));
+    for (name, value, meaning) in core_efficiency_lines(table) {
         writeln!(text, "  {name:<22} {:>7}  {DIM}{meaning}{DIM:#}", percent_or_dash(value)).ok();
     }
     if table.other_masters_s > 0.0 {
         let other =
             "Threads other than the one that called MPI_Init start parallel regions, too: their cores count here.";
-        text.push_str(&note(other, options));
+        text.push_str(&format_note(other, options));
     }
     text + "\n"
 }
 
-fn lines(table: &ThreadTable) -> [(&'static str, Option<f64>, &'static str); 9] {
+fn core_efficiency_lines(table: &ThreadTable) -> [(&'static str, Option<f64>, &'static str); 9] {
     [
         ("parallel efficiency", table.parallel, "work / time of all cores"),
         ("  MPI", table.mpi, "lost to MPI, and threads that idle meanwhile"),
@@ -40,7 +40,7 @@ fn lines(table: &ThreadTable) -> [(&'static str, Option<f64>, &'static str); 9] 
     ]
 }
 
-pub(super) fn section(report: &Report, options: &TextOptions) -> String {
+pub(super) fn threads_section(report: &Report, options: &TextOptions) -> String {
     let Some(table) = &report.threads else { return String::new() };
     let (all, shown) = (table.regions.len(), table.regions.len().min(options.limit()));
     let mut lines = Vec::new();
@@ -53,13 +53,13 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
                  one's.";
     let heads =
         ["~parallel region", "thread", "instances", "useful", "wait", "imba-\nlance", "MPI", "fork\njoin", "longest"];
-    let table = layout(&heads, &lines, &[&["instances"], &["fork"], &["longest"]], options);
-    format!("{}{table}{}\n", title("Threads, by parallel region", shown, all), note(about, options))
+    let table = lay_out_table(&heads, &lines, &[&["instances"], &["fork"], &["longest"]], options);
+    format!("{}{table}{}\n", format_title("Threads, by parallel region", shown, all), format_note(about, options))
 }
 
 fn region_line(row: &ParallelRegionRow) -> Vec<ColumnCell> {
     vec![
-        ColumnCell::Text(clean(&row.place.label())),
+        ColumnCell::Text(escape_name(&row.place.label())),
         ColumnCell::Text("all".to_owned()),
         ColumnCell::Count(row.instances),
         ColumnCell::Time(row.time.useful_s),

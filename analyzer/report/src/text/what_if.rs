@@ -1,10 +1,12 @@
 //! Predicted times under other conditions, and the critical path.
 
-use super::columns::{ColumnCell, ColumnTable, TextColumn, layout};
-use super::{BOLD, DIM, TextOptions, note};
+use super::columns::{ColumnCell, ColumnTable, TextColumn, lay_out_table};
+use super::{BOLD, DIM, TextOptions, format_note};
 use crate::Report;
 use crate::what_if::{PathRow, PredictionNote, PredictionRow};
-use crate::words::{clean, percent, seconds, seconds_like, short_path, signed_percent, what_was_done};
+use crate::words::{
+    escape_name, format_percent, format_seconds, seconds_like, short_path, signed_percent, what_was_done,
+};
 use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_thresholds::wording::{MIN_DIFFERENCE_OF_CHANGES, MIN_ERROR_OF_REPLAY, MIN_GAIN_AT_ALL};
 
@@ -15,15 +17,15 @@ const MOST_RANKS: usize = 4;
 
 /// Shows predictions on the first screen if the user asked for them.
 pub(super) fn asked_section(report: &Report, options: &TextOptions) -> String {
-    if options.asked { section(report, options) } else { String::new() }
+    if options.asked { what_if_section(report, options) } else { String::new() }
 }
 
-pub(super) fn section(report: &Report, options: &TextOptions) -> String {
+pub(super) fn what_if_section(report: &Report, options: &TextOptions) -> String {
     let what_if = &report.what_if;
     let measured_s = what_if.measured_s.filter(|&measured_s| measured_s > 0.0 && report.ranks.len() > 1);
     let obstacle = if measured_s.is_some() { PredictionNote::NotAllIsKnown } else { PredictionNote::CallsAreSums };
     if what_if.notes.contains(&obstacle) {
-        return format!("{BOLD}What if{BOLD:#}\n{}\n", note(&obstacle.name_and_text().1, options));
+        return format!("{BOLD}What if{BOLD:#}\n{}\n", format_note(&obstacle.name_and_text().1, options));
     }
     let Some(measured_s) = measured_s else { return String::new() };
     let most = if options.is_for_all() { FEW } else { usize::MAX };
@@ -37,21 +39,21 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
             ColumnCell::Share(row.saved_share),
         ]
     });
-    let table = layout(&["~if", "run", "saved", "share"], &lines.collect::<Vec<_>>(), &[], options);
+    let table = lay_out_table(&["~if", "run", "saved", "share"], &lines.collect::<Vec<_>>(), &[], options);
     let how = format!(
         "every call replayed in its order, waiting computed anew; with everything as it was the replay takes {}, {} off",
-        seconds(measured_s),
+        format_seconds(measured_s),
         what_if.replay_error.map_or_else(String::new, signed_percent)
     );
     let of_whole = match report.facts.selected.region {
-        Some(_) => format!("  {DIM}times of the whole run, {}{DIM:#}", seconds(measured_s)),
+        Some(_) => format!("  {DIM}times of the whole run, {}{DIM:#}", format_seconds(measured_s)),
         None => String::new(),
     };
     let mut text = format!("{BOLD}What if{BOLD:#}{of_whole}\n{table}");
     if !options.is_for_all() || what_if.replay_error.is_some_and(|error| error.abs() > MIN_ERROR_OF_REPLAY) {
-        text += &note(&how, options);
+        text += &format_note(&how, options);
     }
-    text.extend(what_if.notes.iter().map(|one| note(&one.name_and_text().1, options)));
+    text.extend(what_if.notes.iter().map(|one| format_note(&one.name_and_text().1, options)));
     text + "\n"
 }
 
@@ -69,22 +71,22 @@ fn distinct_changes<'a>(rows: impl Iterator<Item = &'a PredictionRow>) -> Vec<(&
             is_balance && before.scenario.is_redistribution() && is_same
         });
         match same {
-            Some((_, if_so)) => *if_so = format!("{if_so}, or {}", scenario(row)),
-            None => changes.push((row, scenario(row))),
+            Some((_, if_so)) => *if_so = format!("{if_so}, or {}", scenario_in_words(row)),
+            None => changes.push((row, scenario_in_words(row))),
         }
     }
     changes
 }
 
-fn scenario(row: &PredictionRow) -> String {
-    let region = row.region.as_deref().map(short_path).map(clean).unwrap_or_default();
+fn scenario_in_words(row: &PredictionRow) -> String {
+    let region = row.region.as_deref().map(short_path).map(escape_name).unwrap_or_default();
     let rank = row.rank.unwrap_or(0);
     match row.scenario {
         WhatIfScenario::Ideal | WhatIfScenario::IdealAsRecorded => "the network were ideal".to_owned(),
         WhatIfScenario::WithoutRecorder => "the recorder took no time".to_owned(),
         WhatIfScenario::Measured => "nothing changed".to_owned(),
         WhatIfScenario::Network(latency_s, bytes_per_s) => {
-            format!("the network had {} and {:.3} GB/s", seconds(latency_s), bytes_per_s * 1e-9)
+            format!("the network had {} and {:.3} GB/s", format_seconds(latency_s), bytes_per_s * 1e-9)
         }
         WhatIfScenario::Balanced(_) => format!("{region} were balanced"),
         WhatIfScenario::BalancedEach(_) => format!("{region} were balanced in each iteration"),
@@ -108,7 +110,11 @@ const PATH: ColumnTable<PathRow> = ColumnTable {
     name: "Critical path",
     columns: &[
         TextColumn("~part", |row| {
-            ColumnCell::Text(format!("{} in {}", what_was_done(row.what, row.is_delay), clean(short_path(&row.region))))
+            ColumnCell::Text(format!(
+                "{} in {}",
+                what_was_done(row.what, row.is_delay),
+                escape_name(short_path(&row.region))
+            ))
         }),
         TextColumn("+time", |row| ColumnCell::Time(row.time_s)),
         TextColumn("+share", |row| ColumnCell::Share(row.share)),
@@ -122,8 +128,9 @@ const PATH: ColumnTable<PathRow> = ColumnTable {
 pub(super) fn critical_path(report: &Report, options: &TextOptions) -> String {
     let what_if = &report.what_if;
     let ranks = what_if.path_ranks.iter().take(MOST_RANKS);
-    let ranks = ranks
-        .map(|one| format!("rank {} {} ({})", one.rank, seconds_like(one.time_s, what_if.path_s), percent(one.share)));
+    let ranks = ranks.map(|one| {
+        format!("rank {} {} ({})", one.rank, seconds_like(one.time_s, what_if.path_s), format_percent(one.share))
+    });
     let more = if what_if.path_ranks.len() > MOST_RANKS { " …" } else { "" };
     let ranks = ranks.collect::<Vec<_>>().join(", ");
     let line = format!("the chain of work, messages and calls that set the time, by rank: {ranks}{more}");

@@ -2,13 +2,13 @@
 
 use super::TextOptions;
 use super::columns::{ColumnCell, ColumnTable, TextColumn};
-use crate::words::clean;
+use crate::words::escape_name;
 use crate::{RegionRow, Report};
 
 const WORK: ColumnTable<RegionRow> = ColumnTable {
     name: "Work",
     columns: &[
-        TextColumn("~region", |row| ColumnCell::Text(clean(&row.path))),
+        TextColumn("~region", |row| ColumnCell::Text(escape_name(&row.path))),
         TextColumn("operations", |row| ColumnCell::Quantity(row.totals.operations)),
         TextColumn("quanta", |row| ColumnCell::Quantity(row.totals.quanta)),
         TextColumn("operations\na second", |row| ColumnCell::or_dash(row.operations_per_s, ColumnCell::Quantity)),
@@ -18,7 +18,7 @@ const WORK: ColumnTable<RegionRow> = ColumnTable {
     weight: None,
 };
 
-pub(super) fn section(report: &Report, options: &TextOptions) -> String {
+pub(super) fn work_section(report: &Report, options: &TextOptions) -> String {
     let counted = report.regions.iter().filter(|row| row.totals.operations != 0.0 || row.totals.quanta != 0.0);
     WORK.section(counted, &[], options)
 }

@@ -111,7 +111,7 @@ fn the_time_between_polls_is_reported_as_sums_of_waiting_and_of_computation() {
     let run = Run::of(&behind("irecv 0 as a; repeat 69; test a; compute 0.1; end; test a; compute 0.001; wait a"));
     let polls = run.model.ranks[1].polls;
     assert_eq!((polls.polls, polls.waits), (70, 1));
-    let text = text::render(&report_on(&run.model), &lbprof_test_runs::text_options(1000));
+    let text = text::render_text(&report_on(&run.model), &lbprof_test_runs::text_options(1000));
     let expected =
         "70 unsuccessful polls (1 wait), in total 1.00 µs of waiting and 6.90 ms of computation between polls";
     assert!(text.contains(expected), "{text}");

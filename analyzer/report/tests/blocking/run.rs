@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lbprof_analysis::metrics::blocking::{BlockingSums, CauseClass, sums};
+use lbprof_analysis::metrics::blocking::{BlockingSums, CauseClass, blocking_sums};
 use lbprof_analysis::metrics::imbalance::ImbalanceSplit;
 use lbprof_analysis::model::Model;
 use lbprof_analysis::model::replay_results::ReplayResults;
@@ -112,7 +112,7 @@ impl Run {
     }
 
     pub fn sums(&self) -> BlockingSums {
-        sums(&self.model, self.followed(), &ImbalanceSplit::default())
+        blocking_sums(&self.model, self.followed(), &ImbalanceSplit::default())
     }
 
     /// Milliseconds of waiting that each (rank, region, class) causes.

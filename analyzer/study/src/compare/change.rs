@@ -1,6 +1,6 @@
 //! A change of a figure, and whether it is more than noise.
 
-use super::noise::{self, NoiseLimits, mean};
+use super::noise::{self, NoiseLimits, mean_of};
 use super::sides::ComparisonSides;
 
 /// A figure on both sides: one value a run.
@@ -17,12 +17,12 @@ pub struct FigureChange {
 impl FigureChange {
     /// Mean over the base runs.
     pub fn base_mean(&self) -> f64 {
-        mean(&self.base)
+        mean_of(&self.base)
     }
 
     /// Mean over the new runs.
     pub fn new_mean(&self) -> f64 {
-        mean(&self.new)
+        mean_of(&self.new)
     }
 
     /// By how much the mean grew.
@@ -45,7 +45,7 @@ pub(super) struct ChangeJudge {
 impl ChangeJudge {
     pub(super) fn new(sides: &ComparisonSides, limits: NoiseLimits) -> ChangeJudge {
         let known = noise::is_known(sides.base.runs.len(), sides.new.runs.len());
-        let elapsed_s = mean(&sides.base.values(|run| run.times.elapsed_s));
+        let elapsed_s = mean_of(&sides.base.values(|run| run.times.elapsed_s));
         ChangeJudge { known, least_s: if known { limits.relevant_s(elapsed_s) } else { limits.assumed_s(elapsed_s) } }
     }
 
@@ -57,8 +57,8 @@ impl ChangeJudge {
             .filter(|change| !self.known || change.base_mean().abs() + change.new_mean().abs() >= 2.0 * self.least_s);
         let mut tested: Vec<&mut &mut FigureChange> = relevant.collect();
         let probabilities: Vec<f64> =
-            tested.iter().map(|change| noise::probability(&change.base, &change.new).unwrap_or(0.0)).collect();
-        let certain = noise::rejected(&probabilities);
+            tested.iter().map(|change| noise::chance_of_difference(&change.base, &change.new).unwrap_or(0.0)).collect();
+        let certain = noise::reject_together(&probabilities);
         for (change, certain) in tested.iter_mut().zip(certain) {
             change.beyond_noise = change.difference().abs() >= self.least_s && (certain || !self.known);
         }

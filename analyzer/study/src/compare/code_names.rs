@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::RunMetrics;
 use lbprof_analysis::model::CodeName;
 use lbprof_collector::Activity;
-use lbprof_report::words::percent;
+use lbprof_report::words::format_percent;
 use lbprof_thresholds::study::{
     MAX_RATIO_OF_SAME_CODE, MIN_CANCELLED_DIFFERENCE, MIN_SHARE_OF_CHANGED_FUNCTION, MIN_SHIFTED_WORK,
 };
@@ -103,8 +103,8 @@ impl ComparedNames {
                 "{} of the base runs is taken for {} of the new ones, in which code runs between the same calls ({} and {} of the time).",
                 plain_name(&old),
                 plain_name(&found),
-                percent(base[&old].share),
-                percent(new[&found].share),
+                format_percent(base[&old].share),
+                format_percent(new[&found].share),
             ));
             renamed.push((found, old));
         }

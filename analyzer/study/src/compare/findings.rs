@@ -18,7 +18,7 @@ pub struct FindingChange {
 }
 
 /// Returns the changes of findings that are parts of the loss, the largest first; none if a run has no findings, since it comes from a study.
-pub(super) fn changes(sides: &ComparisonSides, judge: &ChangeJudge) -> Vec<FindingChange> {
+pub(super) fn finding_changes(sides: &ComparisonSides, judge: &ChangeJudge) -> Vec<FindingChange> {
     let runs: Vec<&RunMetrics> = sides.new.runs.iter().chain(&sides.base.runs).map(|named| &named.run).collect();
     if runs.iter().any(|run| run.findings.is_empty()) {
         return Vec::new();

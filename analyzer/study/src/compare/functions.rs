@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::noise::{mean, squares};
+use super::noise::{mean_of, sum_of_deviations};
 use super::regions::RegionList;
 use super::{ComparisonSide, ComparisonSides};
 use crate::run::{FunctionFigures, FunctionSums};
@@ -56,19 +56,26 @@ pub struct RegionChange {
 
 /// The changes that are significant and at least `least_s`, the largest first; `None` where not all runs were sampled, or where an older version added
 /// one to a study.
-pub(super) fn changes(sides: &ComparisonSides, regions: &RegionList, least_s: f64) -> Option<Vec<FunctionChange>> {
-    let both = [figures(&sides.base)?, figures(&sides.new)?];
+pub(super) fn function_changes(
+    sides: &ComparisonSides,
+    regions: &RegionList,
+    least_s: f64,
+) -> Option<Vec<FunctionChange>> {
+    let both = [side_figures(&sides.base)?, side_figures(&sides.new)?];
     let [base, new] = both.each_ref().map(|runs| runs.iter().map(|run| &run.program).collect::<Vec<_>>());
-    let (base, new) = (means(&base), means(&new));
-    let changes =
-        sure(&base, &new, least_s).map(|(function, time)| FunctionChange { function, time, regions: Vec::new() });
+    let (base, new) = (function_means(&base), function_means(&new));
+    let changes = sure_changes(&base, &new, least_s).map(|(function, time)| FunctionChange {
+        function,
+        time,
+        regions: Vec::new(),
+    });
     let mut changes: Vec<FunctionChange> = changes.collect();
     changes.sort_by(|a, b| b.time.change_s.abs().total_cmp(&a.time.change_s.abs()));
     changes.truncate(MOST.0);
     for (idx, path) in regions.paths.iter().enumerate() {
         let base = region_means(&both[0], regions, 0, idx);
         let new = region_means(&both[1], regions, both[0].len(), idx);
-        for (function, time) in sure(&base, &new, least_s) {
+        for (function, time) in sure_changes(&base, &new, least_s) {
             if let Some(change) = changes.iter_mut().find(|change| change.function == function) {
                 change.regions.push(RegionChange { region: path.clone(), time });
             }
@@ -81,7 +88,7 @@ pub(super) fn changes(sides: &ComparisonSides, regions: &RegionList, least_s: f6
     Some(changes)
 }
 
-fn figures(side: &ComparisonSide) -> Option<Vec<&FunctionFigures>> {
+fn side_figures(side: &ComparisonSide) -> Option<Vec<&FunctionFigures>> {
     let runs: Option<Vec<&FunctionFigures>> = side.runs.iter().map(|named| named.run.functions.as_ref()).collect();
     runs.filter(|runs| !runs.is_empty())
 }
@@ -92,20 +99,24 @@ fn region_means(runs: &[&FunctionFigures], regions: &RegionList, first_run: usiz
     for (at, run) in runs.iter().enumerate() {
         let mut of_run = FunctionSums::default();
         for path in regions.paths_in(first_run + at, idx) {
-            of_run.add(&run.regions.get(path).cloned().unwrap_or_else(|| unlisted(run)));
+            of_run.add(&run.regions.get(path).cloned().unwrap_or_else(|| unlisted_bound(run)));
         }
         sums.push(of_run);
     }
-    means(&sums.iter().collect::<Vec<_>>())
+    function_means(&sums.iter().collect::<Vec<_>>())
 }
 
 /// The bound on a region that a run does not list: it has no more time than all regions that are not listed.
-fn unlisted(run: &FunctionFigures) -> FunctionSums {
+fn unlisted_bound(run: &FunctionFigures) -> FunctionSums {
     let listed_s: f64 = run.regions.values().map(FunctionSums::total_s).sum();
     FunctionSums { others_s: (run.program.total_s() - listed_s).max(0.0), ..FunctionSums::default() }
 }
 
-fn sure<'a>(base: &'a FunctionSums, new: &'a FunctionSums, least_s: f64) -> impl Iterator<Item = (String, TimeChange)> {
+fn sure_changes<'a>(
+    base: &'a FunctionSums,
+    new: &'a FunctionSums,
+    least_s: f64,
+) -> impl Iterator<Item = (String, TimeChange)> {
     let mut names: Vec<&String> = base.times.keys().chain(new.times.keys()).collect();
     names.sort();
     names.dedup();
@@ -119,14 +130,14 @@ fn sure<'a>(base: &'a FunctionSums, new: &'a FunctionSums, least_s: f64) -> impl
     })
 }
 
-fn means(runs: &[&FunctionSums]) -> FunctionSums {
+fn function_means(runs: &[&FunctionSums]) -> FunctionSums {
     let n = runs.len() as f64;
     let mut functions = BTreeMap::new();
     for name in runs.iter().flat_map(|run| run.times.keys()) {
         let seconds: Vec<f64> = runs.iter().map(|run| run.time(name).0).collect();
         let counting = runs.iter().map(|run| run.time(name).1.powi(2)).sum::<f64>().sqrt() / n;
-        let scatter = if runs.len() > 1 { (squares(&seconds) / (n - 1.0) / n).sqrt() } else { 0.0 };
-        functions.insert(name.clone(), (mean(&seconds), counting.max(scatter)));
+        let scatter = if runs.len() > 1 { (sum_of_deviations(&seconds) / (n - 1.0) / n).sqrt() } else { 0.0 };
+        functions.insert(name.clone(), (mean_of(&seconds), counting.max(scatter)));
     }
     FunctionSums { times: functions, others_s: runs.iter().map(|run| run.others_s).fold(0.0, f64::max) }
 }
@@ -168,7 +179,7 @@ mod tests {
     fn changes(sides: &ComparisonSides) -> Option<Vec<FunctionChange>> {
         let runs: Vec<&RunMetrics> = sides.base.runs.iter().chain(&sides.new.runs).map(|named| &named.run).collect();
         let regions = RegionList::new(&runs, sides.base.runs.len());
-        super::changes(sides, &regions, 0.01)
+        super::function_changes(sides, &regions, 0.01)
     }
 
     #[test]

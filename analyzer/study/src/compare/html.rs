@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::condition::JudgedCondition;
 use super::text::ComparisonTextOptions;
 use super::{RunComparison, json, text};
-use lbprof_report::html::{HtmlPage, inert};
+use lbprof_report::html::{HtmlPage, inert_json};
 
 /// Writes the page of a comparison; `options` are those of the text for readers without scripts.
 pub fn write(
@@ -17,8 +17,8 @@ pub fn write(
     let (style, script) =
         (include_str!("../../../page/dist/compare.css"), include_str!("../../../page/dist/compare.js"));
     let page = HtmlPage {
-        text: anstream::adapter::strip_str(&text::render(comparison, conditions, options)).to_string(),
-        data: vec![("comparison", inert(&json::document(comparison, conditions))?)],
+        text: anstream::adapter::strip_str(&text::render_comparison(comparison, conditions, options)).to_string(),
+        data: vec![("comparison", inert_json(&json::comparison_document(comparison, conditions))?)],
         ..HtmlPage::new("lbprof: comparison".to_owned(), style, script)
     };
     page.write(out)

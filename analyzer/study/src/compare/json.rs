@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::condition::JudgedCondition;
 use super::functions::FunctionChange;
 use super::{AffectedRanks, ComparisonSide, RunComparison, RunRatio, TimeContribution, words};
-use lbprof_analysis::metrics::median::median;
+use lbprof_analysis::metrics::median::median_of;
 use lbprof_report::json::{GENERATOR, write_pretty};
 
 /// Name and version of the schema.
@@ -170,18 +170,25 @@ struct LongestRankChange {
 }
 
 /// Writes the comparison as one JSON document that ends with a new line.
-pub fn write(comparison: &RunComparison, conditions: &[JudgedCondition], out: &mut dyn Write) -> io::Result<()> {
-    write_pretty(&document(comparison, conditions), out)
+pub fn write_comparison(
+    comparison: &RunComparison,
+    conditions: &[JudgedCondition],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    write_pretty(&comparison_document(comparison, conditions), out)
 }
 
 /// Returns the comparison as it is written.
-pub fn document<'a>(comparison: &'a RunComparison, conditions: &'a [JudgedCondition]) -> ComparisonDocument<'a> {
+pub fn comparison_document<'a>(
+    comparison: &'a RunComparison,
+    conditions: &'a [JudgedCondition],
+) -> ComparisonDocument<'a> {
     ComparisonDocument {
         schema: SCHEMA,
         generator: GENERATOR,
-        verdict: words::headline(comparison),
-        base: side(&comparison.sides.base),
-        new: side(&comparison.sides.new),
+        verdict: words::comparison_headline(comparison),
+        base: side_row(&comparison.sides.base),
+        new: side_row(&comparison.sides.new),
         elapsed: ElapsedChange {
             base_s: comparison.elapsed.base_mean(),
             new_s: comparison.elapsed.new_mean(),
@@ -191,8 +198,8 @@ pub fn document<'a>(comparison: &'a RunComparison, conditions: &'a [JudgedCondit
         },
         noise: noise_row(comparison),
         by_cause: comparison.by_cause,
-        reasons: comparison.reasons.iter().map(|one| reason(comparison, one)).collect(),
-        places: comparison.places.iter().map(|one| reason(comparison, one)).collect(),
+        reasons: comparison.reasons.iter().map(|one| reason_row(comparison, one)).collect(),
+        places: comparison.places.iter().map(|one| reason_row(comparison, one)).collect(),
         functions: comparison.functions.as_deref(),
         efficiencies: &comparison.ratios,
         remarks: &comparison.remarks,
@@ -200,7 +207,7 @@ pub fn document<'a>(comparison: &'a RunComparison, conditions: &'a [JudgedCondit
     }
 }
 
-fn side(side: &ComparisonSide) -> SideRow<'_> {
+fn side_row(side: &ComparisonSide) -> SideRow<'_> {
     let values = side.values(|run| run.times.elapsed_s);
     let runs = side.runs.iter().map(|named| ComparedRun {
         name: &named.name,
@@ -213,7 +220,7 @@ fn side(side: &ComparisonSide) -> SideRow<'_> {
     });
     SideRow {
         runs: runs.collect(),
-        elapsed_median_s: median(&values),
+        elapsed_median_s: median_of(&values),
         elapsed_min_s: values.iter().copied().reduce(f64::min),
         elapsed_max_s: values.iter().copied().reduce(f64::max),
     }
@@ -231,7 +238,7 @@ fn noise_row(comparison: &RunComparison) -> NoiseRow {
     }
 }
 
-fn reason<'a>(comparison: &RunComparison, part: &'a TimeContribution) -> ReasonRow<'a> {
+fn reason_row<'a>(comparison: &RunComparison, part: &'a TimeContribution) -> ReasonRow<'a> {
     let whole_s = comparison.elapsed.difference();
     let (mut ranks, mut longest): (&[(u32, f64)], Option<LongestRankChange>) = (&[], None);
     match &part.whose {

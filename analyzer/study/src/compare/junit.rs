@@ -8,10 +8,10 @@ use quick_xml::events::{BytesDecl, BytesText, Event};
 use super::condition;
 use super::condition::{ConditionOutcome, JudgedCondition};
 use super::{RunComparison, words};
-use lbprof_report::words::clean;
+use lbprof_report::words::escape_name;
 
 /// Writes the XML document.
-pub fn write(comparison: &RunComparison, conditions: &[JudgedCondition], out: &mut dyn Write) -> io::Result<()> {
+pub fn write_junit(comparison: &RunComparison, conditions: &[JudgedCondition], out: &mut dyn Write) -> io::Result<()> {
     let n_tests = conditions.len().max(1).to_string();
     let failures = conditions.iter().filter(|judged| judged.outcome != ConditionOutcome::Passes);
     let n_failures = failures.count().to_string();
@@ -28,7 +28,7 @@ pub fn write(comparison: &RunComparison, conditions: &[JudgedCondition], out: &m
             for judged in conditions {
                 write_case(xml, judged)?;
             }
-            let headline = xml_text(&words::headline(comparison));
+            let headline = xml_text(&words::comparison_headline(comparison));
             xml.create_element("system-out").write_text_content(BytesText::new(&headline))?;
             Ok(())
         })?;
@@ -45,7 +45,7 @@ fn write_case(xml: &mut Writer<&mut dyn Write>, judged: &JudgedCondition) -> io:
         return Ok(());
     }
     case.write_inner_content(|xml| {
-        let message = xml_text(&condition::words::values(judged));
+        let message = xml_text(&condition::words::condition_values(judged));
         let failure = xml.create_element("failure").with_attribute(("message", message.as_str()));
         let kind = if judged.outcome == ConditionOutcome::Fails { "fails" } else { "unknown" };
         failure.with_attribute(("type", kind)).write_empty()?;
@@ -56,5 +56,5 @@ fn write_case(xml: &mut Writer<&mut dyn Write>, judged: &JudgedCondition) -> io:
 
 /// Returns a text without the characters that XML cannot have, not even escaped.
 fn xml_text(text: &str) -> String {
-    clean(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
+    escape_name(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }

@@ -5,41 +5,44 @@ use std::fmt::Write;
 use super::condition;
 use super::condition::{ConditionOutcome, JudgedCondition};
 use super::{RunComparison, TimeContribution, words};
-use lbprof_report::words::{TimeUnit, percent, percent_or_dash, signed_percent};
+use lbprof_report::words::{TimeUnit, format_percent, percent_or_dash, signed_percent};
 
 const MOST_ROWS: usize = 8;
 
 /// The comparison as Markdown.
-pub fn render(comparison: &RunComparison, conditions: &[JudgedCondition]) -> String {
-    let mut text = format!("**{}**\n\n", escaped(&words::headline(comparison)));
+pub fn render_markdown(comparison: &RunComparison, conditions: &[JudgedCondition]) -> String {
+    let mut text = format!("**{}**\n\n", escape_markdown(&words::comparison_headline(comparison)));
     let sides = [("base", &comparison.sides.base), ("new", &comparison.sides.new)];
     let answers = sides.into_iter().filter_map(|(name, side)| Some(format!("{name}: {}", side.answer()?)));
-    let remarks = comparison.remarks.iter().map(|remark| lbprof_report::words::clean(remark));
-    let lines: String = answers.chain(remarks).map(|line| format!("- {}\n", escaped(&line))).collect();
+    let remarks = comparison.remarks.iter().map(|remark| lbprof_report::words::escape_name(remark));
+    let lines: String = answers.chain(remarks).map(|line| format!("- {}\n", escape_markdown(&line))).collect();
     text.push_str(&lines);
     text.push_str(if lines.is_empty() { "" } else { "\n" });
-    text + &self::conditions(conditions)
-        + &reasons(comparison)
-        + &efficiencies(comparison)
-        + &escaped(&words::noise(comparison))
+    text + &self::render_condition_table(conditions)
+        + &render_reason_table(comparison)
+        + &render_efficiency_table(comparison)
+        + &escape_markdown(&words::noise_sentence(comparison))
         + "\n"
 }
 
-fn conditions(conditions: &[JudgedCondition]) -> String {
+fn render_condition_table(conditions: &[JudgedCondition]) -> String {
     if conditions.is_empty() {
         return String::new();
     }
     let mut text = "| condition to fail on | | |\n|---|---|---|\n".to_owned();
     for judged in conditions {
         let sign = if judged.outcome == ConditionOutcome::Passes { "✅" } else { "❌" };
-        let condition = escaped(&lbprof_report::words::clean(&judged.text));
-        let (outcome, values) = (condition::words::outcome(judged.outcome), escaped(&condition::words::values(judged)));
+        let condition = escape_markdown(&lbprof_report::words::escape_name(&judged.text));
+        let (outcome, values) = (
+            condition::words::outcome_word(judged.outcome),
+            escape_markdown(&condition::words::condition_values(judged)),
+        );
         writeln!(text, "| {condition} | {sign} {outcome} | {values} |").ok();
     }
     text + "\n"
 }
 
-fn reasons(comparison: &RunComparison) -> String {
+fn render_reason_table(comparison: &RunComparison) -> String {
     let parts: Vec<&TimeContribution> =
         comparison.reasons.iter().filter(|part| part.total.beyond_noise).take(MOST_ROWS).collect();
     if parts.is_empty() {
@@ -49,19 +52,19 @@ fn reasons(comparison: &RunComparison) -> String {
     let unit = TimeUnit::for_max(comparison.elapsed.base_mean().max(comparison.elapsed.new_mean()));
     let mut text = format!("| what changed | change [{}] | share | rank |\n|---|--:|--:|---|\n", unit.symbol);
     for part in parts {
-        let share = comparison.elapsed.beyond_noise.then(|| percent(part.total.difference() / whole_s));
+        let share = comparison.elapsed.beyond_noise.then(|| format_percent(part.total.difference() / whole_s));
         let cells = [
-            words::what(part),
-            words::signed(unit, part.total.difference()),
+            words::name_contribution(part),
+            words::signed_number(unit, part.total.difference()),
             share.unwrap_or_else(|| "–".to_owned()),
             words::whose_cell(part, unit),
         ];
-        writeln!(text, "| {} |", cells.map(|cell| escaped(&cell)).join(" | ")).ok();
+        writeln!(text, "| {} |", cells.map(|cell| escape_markdown(&cell)).join(" | ")).ok();
     }
     text + "\n"
 }
 
-fn efficiencies(comparison: &RunComparison) -> String {
+fn render_efficiency_table(comparison: &RunComparison) -> String {
     let mut text = "| efficiency | base | new | change |\n|---|--:|--:|--:|\n".to_owned();
     for ratio in &comparison.ratios {
         let change =
@@ -74,7 +77,7 @@ fn efficiencies(comparison: &RunComparison) -> String {
 
 const PLAIN: &str = "/.,-%;:()+='\"";
 
-fn escaped(text: &str) -> String {
+fn escape_markdown(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for char in text.chars() {
         escaped.extend((char.is_ascii_punctuation() && !PLAIN.contains(char)).then_some('\\'));
@@ -85,11 +88,11 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::escaped;
+    use super::escape_markdown;
 
     #[test]
     fn names_are_text() {
-        assert_eq!(escaped("a|b <img> [x](y) `c` *d*"), r"a\|b \<img\> \[x\](y) \`c\` \*d\*");
-        assert_eq!(escaped("step/force, 12.5 %"), "step/force, 12.5 %");
+        assert_eq!(escape_markdown("a|b <img> [x](y) `c` *d*"), r"a\|b \<img\> \[x\](y) \`c\` \*d\*");
+        assert_eq!(escape_markdown("step/force, 12.5 %"), "step/force, 12.5 %");
     }
 }

@@ -29,7 +29,7 @@ pub use change::FigureChange;
 pub use findings::FindingChange;
 use functions::FunctionChange;
 use lbprof_thresholds::study::MIN_DIFFERENCE_OF_EFFICIENCIES;
-use noise::{NoiseLimits, mean};
+use noise::{NoiseLimits, mean_of};
 pub use parts::{AffectedRanks, TimeContribution};
 use reasons::Parts;
 use regions::RegionList;
@@ -96,16 +96,16 @@ impl RunComparison {
             beyond_noise: false,
         };
         judge.judge(&mut [&mut elapsed]);
-        let reasons = parts::rows(&by_reason, &sides, &regions, &judge);
-        let places = parts::rows(&places, &sides, &regions, &judge);
-        let mut remarks = remarks::remarks(&sides);
+        let reasons = parts::contribution_rows(&by_reason, &sides, &regions, &judge);
+        let places = parts::contribution_rows(&places, &sides, &regions, &judge);
+        let mut remarks = remarks::comparison_remarks(&sides);
         remarks.extend(regions.remarks.iter().cloned());
         remarks.extend(one_sided);
         remarks.extend((!by_cause).then(|| remarks::NOT_FOLLOWED.to_owned()));
         RunComparison {
-            functions: functions::changes(&sides, &regions, judge.least_s),
-            findings: findings::changes(&sides, &judge),
-            ratios: ratios(&sides),
+            functions: functions::function_changes(&sides, &regions, judge.least_s),
+            findings: findings::finding_changes(&sides, &judge),
+            ratios: compare_ratios(&sides),
             sides,
             limits,
             elapsed,
@@ -155,13 +155,13 @@ const CORE_RATIOS: [(&str, RatioOfRun); 7] = [
 
 /// Efficiencies do not scatter as times do: a run that took twice as long for a reason of the machine may be as well balanced as the
 /// others. So they are tested by themselves.
-fn ratios(sides: &ComparisonSides) -> Vec<RunRatio> {
+fn compare_ratios(sides: &ComparisonSides) -> Vec<RunRatio> {
     let has_cores =
         [&sides.base, &sides.new].into_iter().flat_map(|side| &side.runs).any(|one| one.run.cores.is_some());
     let ratios: Vec<_> = RATIOS.iter().chain(CORE_RATIOS.iter().filter(|_| has_cores)).collect();
     let probabilities: Vec<f64> = ratios.iter().map(|(_, of)| ratio_probability(sides, *of).unwrap_or(1.0)).collect();
     let mut rows = Vec::new();
-    for ((name, of), beyond_noise) in ratios.into_iter().zip(noise::rejected(&probabilities)) {
+    for ((name, of), beyond_noise) in ratios.into_iter().zip(noise::reject_together(&probabilities)) {
         let (base, new) = (sides.base.median(of), sides.new.median(of));
         let change = base.zip(new).map(|(base, new)| new - base);
         rows.push(RunRatio { name, base, new, change, beyond_noise });
@@ -172,8 +172,8 @@ fn ratios(sides: &ComparisonSides) -> Vec<RunRatio> {
 /// The probability that the sides differ in a ratio by chance, 1 where the difference does not matter; `None` where that is not known.
 fn ratio_probability(sides: &ComparisonSides, of: RatioOfRun) -> Option<f64> {
     let (base, new) = (sides.base.known_values(of)?, sides.new.known_values(of)?);
-    let probability = noise::probability(&base, &new)?;
-    Some(if (mean(&new) - mean(&base)).abs() < MIN_DIFFERENCE_OF_EFFICIENCIES { 1.0 } else { probability })
+    let probability = noise::chance_of_difference(&base, &new)?;
+    Some(if (mean_of(&new) - mean_of(&base)).abs() < MIN_DIFFERENCE_OF_EFFICIENCIES { 1.0 } else { probability })
 }
 
 fn only_on_one_side(regions: &RegionList, sides: &ComparisonSides) -> Vec<String> {
@@ -189,7 +189,10 @@ fn only_on_one_side(regions: &RegionList, sides: &ComparisonSides) -> Vec<String
             _ => {}
         }
     }
-    [remarks::unmatched("base", &in_base), remarks::unmatched("new", &in_new)].into_iter().flatten().collect()
+    [remarks::remark_on_unmatched("base", &in_base), remarks::remark_on_unmatched("new", &in_new)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 #[cfg(test)]
@@ -209,10 +212,10 @@ mod tests {
 
     #[test]
     fn efficiencies_of_cores_are_rows_where_ranks_have_threads() {
-        let rows = ratios(&ComparisonSides { base: side(Some(0.9)), new: side(Some(0.75)) });
+        let rows = compare_ratios(&ComparisonSides { base: side(Some(0.9)), new: side(Some(0.75)) });
         let serial = rows.iter().find(|row| row.name == "cores: serial").unwrap();
         assert_eq!((serial.base, serial.new, rows.len()), (Some(0.9), Some(0.75), 12));
-        let without = ratios(&ComparisonSides { base: side(None), new: side(None) });
+        let without = compare_ratios(&ComparisonSides { base: side(None), new: side(None) });
         assert!(without.len() == 5 && without.iter().all(|row| !row.name.starts_with("cores")));
     }
 }

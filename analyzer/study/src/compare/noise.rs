@@ -47,24 +47,24 @@ pub fn is_known(n_base: usize, n_new: usize) -> bool {
 /// The probability that means of samples from one distribution differ as much as these: of a two-sided t-test, 0..=1.
 ///
 /// `None` where the noise is not known ([`is_known`]). Without any scatter, 1 if all samples are equal, else 0.
-pub fn probability(base: &[f64], new: &[f64]) -> Option<f64> {
+pub fn chance_of_difference(base: &[f64], new: &[f64]) -> Option<f64> {
     if !is_known(base.len(), new.len()) {
         return None;
     }
-    let difference = mean(new) - mean(base);
+    let difference = mean_of(new) - mean_of(base);
     let (error, freedom) = match base.len().min(new.len()) {
-        1 => pooled(base, new),
-        _ => welch(base, new),
+        1 => pooled_error(base, new),
+        _ => welch_error(base, new),
     };
-    if error <= 1e-12 * (mean(base).abs() + mean(new).abs()) {
-        return Some(if difference.abs() <= 1e-9 * mean(base).abs() { 1.0 } else { 0.0 });
+    if error <= 1e-12 * (mean_of(base).abs() + mean_of(new).abs()) {
+        return Some(if difference.abs() <= 1e-9 * mean_of(base).abs() { 1.0 } else { 0.0 });
     }
     let distribution = StudentsT::new(0.0, 1.0, freedom).ok()?;
     Some(2.0 * distribution.sf((difference / error).abs()))
 }
 
 /// Decides which of several tests reject together at [`MAX_CHANCE_OF_DIFFERENCE`], by Holm's method: one entry per test.
-pub fn rejected(probabilities: &[f64]) -> Vec<bool> {
+pub fn reject_together(probabilities: &[f64]) -> Vec<bool> {
     let mut ordered: Vec<(usize, f64)> = probabilities.iter().copied().enumerate().collect();
     ordered.sort_by(|a, b| a.1.total_cmp(&b.1));
     let mut rejected = vec![false; probabilities.len()];
@@ -78,28 +78,28 @@ pub fn rejected(probabilities: &[f64]) -> Vec<bool> {
 }
 
 /// The mean; 0 of nothing.
-pub fn mean(values: &[f64]) -> f64 {
+pub fn mean_of(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-pub(super) fn squares(values: &[f64]) -> f64 {
-    let mean = mean(values);
+pub(super) fn sum_of_deviations(values: &[f64]) -> f64 {
+    let mean = mean_of(values);
     values.iter().map(|value| (value - mean).powi(2)).sum()
 }
 
 /// Standard error of the difference of means, and degrees of freedom, where both sides scatter alike.
-fn pooled(base: &[f64], new: &[f64]) -> (f64, f64) {
+fn pooled_error(base: &[f64], new: &[f64]) -> (f64, f64) {
     let freedom = (base.len() + new.len() - 2) as f64;
-    let variance = (squares(base) + squares(new)) / freedom;
+    let variance = (sum_of_deviations(base) + sum_of_deviations(new)) / freedom;
     ((variance * (1.0 / base.len() as f64 + 1.0 / new.len() as f64)).sqrt(), freedom)
 }
 
 /// Compares sides that scatter differently (Welch's t-test); each side has at least two values.
-fn welch(base: &[f64], new: &[f64]) -> (f64, f64) {
+fn welch_error(base: &[f64], new: &[f64]) -> (f64, f64) {
     // Squared standard errors of the means.
     let [base_error, new_error] = [base, new].map(|values| {
         let n = values.len() as f64;
-        squares(values) / (n - 1.0) / n
+        sum_of_deviations(values) / (n - 1.0) / n
     });
     let parts = base_error.powi(2) / (base.len() as f64 - 1.0) + new_error.powi(2) / (new.len() as f64 - 1.0);
     ((base_error + new_error).sqrt(), ((base_error + new_error).powi(2) / parts).max(1.0))
@@ -115,33 +115,33 @@ mod tests {
     fn welchs_test_is_as_by_hand() {
         let base = [18.0, 19.0, 20.0, 21.0, 22.0];
         let new = [22.5, 23.5, 24.5, 25.5, 26.5, 27.5];
-        let (error, freedom) = welch(&base, &new);
+        let (error, freedom) = welch_error(&base, &new);
         assert!((error - 1.040833).abs() < 1e-6 && (freedom - 8.98936).abs() < 1e-4, "{error} {freedom}");
         // Student's distribution with 8.99 degrees of freedom beyond 4.8038, twice: 0.00097.
-        let probability = probability(&base, &new).unwrap();
+        let probability = chance_of_difference(&base, &new).unwrap();
         assert!((0.0009..0.0011).contains(&probability), "{probability}");
     }
 
     #[test]
     fn a_single_run_is_judged_by_the_scatter_of_the_others() {
-        assert_eq!(probability(&[1.0], &[2.0]), None);
+        assert_eq!(chance_of_difference(&[1.0], &[2.0]), None);
         // Variance 0.01, error sqrt(0.01 · 4/3), t = 10/sqrt(4/3) = 8.66 on 2 degrees of freedom: 0.0131.
-        let far = probability(&[1.0, 1.1, 0.9], &[2.0]).unwrap();
+        let far = chance_of_difference(&[1.0, 1.1, 0.9], &[2.0]).unwrap();
         assert!((far - 0.0131).abs() < 0.0002, "{far}");
-        assert!(probability(&[1.0, 1.1, 0.9], &[1.1]).unwrap() > 0.4);
+        assert!(chance_of_difference(&[1.0, 1.1, 0.9], &[1.1]).unwrap() > 0.4);
     }
 
     #[test]
     fn without_scatter_any_difference_is_certain() {
-        assert_eq!(probability(&[1.0, 1.0], &[1.0, 1.0]), Some(1.0));
-        assert_eq!(probability(&[1.0, 1.0], &[1.1, 1.1]), Some(0.0));
+        assert_eq!(chance_of_difference(&[1.0, 1.0], &[1.0, 1.0]), Some(1.0));
+        assert_eq!(chance_of_difference(&[1.0, 1.0], &[1.1, 1.1]), Some(0.0));
     }
 
     #[test]
     fn of_many_tests_more_is_asked_for() {
-        assert_eq!(rejected(&[0.04]), [true]);
-        assert_eq!(rejected(&[0.04, 0.5]), [false, false]);
-        assert_eq!(rejected(&[0.04, 0.01]), [true, true], "after the first, one is left");
-        assert_eq!(rejected(&[]), [false; 0]);
+        assert_eq!(reject_together(&[0.04]), [true]);
+        assert_eq!(reject_together(&[0.04, 0.5]), [false, false]);
+        assert_eq!(reject_together(&[0.04, 0.01]), [true, true], "after the first, one is left");
+        assert_eq!(reject_together(&[]), [false; 0]);
     }
 }

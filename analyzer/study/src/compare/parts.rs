@@ -46,7 +46,7 @@ pub enum AffectedRanks {
 }
 
 /// The parts of the change, the largest first. `of_runs` has the parts of each run, the base runs first.
-pub(super) fn rows(
+pub(super) fn contribution_rows(
     of_runs: &[Parts],
     sides: &ComparisonSides,
     regions: &RegionList,
@@ -54,7 +54,8 @@ pub(super) fn rows(
 ) -> Vec<TimeContribution> {
     let (base, new) = of_runs.split_at(sides.base.runs.len().min(of_runs.len()));
     let all: BTreeSet<TimeComponent> = of_runs.iter().flat_map(|parts| parts.keys().copied()).collect();
-    let mut rows: Vec<TimeContribution> = all.into_iter().map(|what| part(what, base, new, sides, regions)).collect();
+    let mut rows: Vec<TimeContribution> =
+        all.into_iter().map(|what| time_contribution(what, base, new, sides, regions)).collect();
     judge.judge(&mut rows.iter_mut().map(|part| &mut part.total).collect::<Vec<_>>());
     rows.sort_by(|a, b| {
         let [a_s, b_s] = [a, b].map(|part| part.total.difference().abs());
@@ -63,7 +64,7 @@ pub(super) fn rows(
     rows
 }
 
-fn part(
+fn time_contribution(
     what: TimeComponent,
     base: &[Parts],
     new: &[Parts],
@@ -71,7 +72,7 @@ fn part(
     regions: &RegionList,
 ) -> TimeContribution {
     let total = cost_change(what, base, new, ComponentCost::total_s);
-    let whose = whose(what, base, new, sides, total.difference());
+    let whose = affected_ranks(what, base, new, sides, total.difference());
     TimeContribution {
         what,
         region: what.region().and_then(|idx| regions.paths.get(idx).cloned()),
@@ -88,7 +89,7 @@ fn cost_change(what: TimeComponent, base: &[Parts], new: &[Parts], of: fn(&Compo
     FigureChange { base, new, beyond_noise: false }
 }
 
-fn whose(
+fn affected_ranks(
     what: TimeComponent,
     base: &[Parts],
     new: &[Parts],
@@ -105,7 +106,7 @@ fn whose(
         ranks.map(|rank| rank.rank).collect::<Vec<u32>>()
     });
     if base_numbers != numbers {
-        return longest(&own, sides);
+        return longest_rank(&own, sides);
     }
     let mut changed: Vec<(u32, f64)> =
         numbers.iter().map(|&rank| (rank, rank_change(&parts, rank) * difference.signum())).collect();
@@ -137,7 +138,7 @@ fn rank_change([base, new]: &[BTreeMap<u32, f64>; 2], rank: u32) -> f64 {
 }
 
 /// The rank that spends most time in something, where ranks cannot be compared by their numbers.
-fn longest([base, new]: &[BTreeMap<u32, f64>; 2], sides: &ComparisonSides) -> AffectedRanks {
+fn longest_rank([base, new]: &[BTreeMap<u32, f64>; 2], sides: &ComparisonSides) -> AffectedRanks {
     let Some((rank, over_mean_s)) = longest_over_mean(new, &sides.new) else { return AffectedRanks::Nobody };
     let base_over_mean_s = longest_over_mean(base, &sides.base).map_or(0.0, |(_, seconds)| seconds);
     AffectedRanks::Longest { rank, over_mean_s, base_over_mean_s }

@@ -6,7 +6,7 @@ use lbprof_collector::ProblemKind;
 
 use super::{ComparisonSide, ComparisonSides, NamedRun};
 use crate::RunMetrics;
-use lbprof_report::words::{mpi_name, plural, quantity};
+use lbprof_report::words::{format_plural, format_quantity, mpi_name};
 
 const MOST: usize = 6;
 
@@ -14,17 +14,18 @@ type FigureText = fn(&RunMetrics) -> String;
 type PairTest = fn(&RunMetrics, &RunMetrics) -> bool;
 
 /// Returns all remarks, the most important first. Names in them are as recorded: the caller escapes them.
-pub fn remarks(sides: &ComparisonSides) -> Vec<String> {
+pub fn comparison_remarks(sides: &ComparisonSides) -> Vec<String> {
     let mut remarks = Vec::new();
     let (base, new) = (&sides.base, &sides.new);
     remarks.extend(same_run(base, new));
-    remarks.extend(programs(base, new));
-    remarks.extend([("base", base), ("new", new)].into_iter().filter_map(|(name, side)| mixed(name, side)));
-    remarks.extend(incomplete(base).into_iter().chain(incomplete(new)));
+    remarks.extend(remark_on_programs(base, new));
+    remarks
+        .extend([("base", base), ("new", new)].into_iter().filter_map(|(name, side)| remark_on_mixed_runs(name, side)));
+    remarks.extend(remark_on_incomplete_data(base).into_iter().chain(remark_on_incomplete_data(new)));
     remarks.extend(without_core(base, new));
     let Some((first, second)) = base.runs.first().zip(new.runs.first()) else { return remarks };
     let (first, second) = (&first.run, &second.run);
-    remarks.extend(params(first, second));
+    remarks.extend(remark_on_params(first, second));
     let differences: [(&str, FigureText, &str); 3] = [
         ("The number of ranks differs", |run| run.n_ranks.to_string(), ": times are means over ranks"),
         ("The MPI library differs", |run| mpi_name(&run.mpi).to_owned(), ""),
@@ -50,14 +51,15 @@ fn same_run(base: &ComparisonSide, new: &ComparisonSide) -> Option<String> {
     Some(format!("{} is on both sides.", both.name))
 }
 
-fn programs(base: &ComparisonSide, new: &ComparisonSide) -> Option<String> {
+fn remark_on_programs(base: &ComparisonSide, new: &ComparisonSide) -> Option<String> {
     let runs = base.runs.iter().chain(&new.runs);
     let names: BTreeSet<&str> = runs.map(|named| named.run.program()).filter(|name| !name.is_empty()).collect();
     let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
-    (names.len() > 1).then(|| format!("The programs differ: {}. What matches by name is compared.", some(&names)))
+    (names.len() > 1)
+        .then(|| format!("The programs differ: {}. What matches by name is compared.", shorten_list(&names)))
 }
 
-fn mixed(name: &str, side: &ComparisonSide) -> Option<String> {
+fn remark_on_mixed_runs(name: &str, side: &ComparisonSide) -> Option<String> {
     let NamedRun { run: first, .. } = side.runs.first()?;
     let properties: [(&str, PairTest); 3] = [
         ("parameters", |first, other| format!("{:?}", first.params) != format!("{:?}", other.params)),
@@ -75,10 +77,10 @@ fn mixed(name: &str, side: &ComparisonSide) -> Option<String> {
     })
 }
 
-fn incomplete(side: &ComparisonSide) -> Vec<String> {
+fn remark_on_incomplete_data(side: &ComparisonSide) -> Vec<String> {
     let mut remarks = Vec::new();
     for named in side.runs.iter().filter(|named| !named.run.complete) {
-        let problems = some(&named.run.problems);
+        let problems = shorten_list(&named.run.problems);
         remarks.push(format!("Data of {} are incomplete ({problems}): lb-report on it says more.", named.name));
     }
     remarks
@@ -89,31 +91,32 @@ fn without_core(base: &ComparisonSide, new: &ComparisonSide) -> Option<String> {
     let runs = base.runs.iter().chain(&new.runs);
     let waited = runs.filter(|named| named.run.problems.iter().any(|problem| of_cores.contains(&problem.as_str())));
     let names: Vec<String> = waited.map(|named| named.name.clone()).collect();
-    (!names.is_empty()).then(|| format!("Ranks had to wait for a core in {}: times scatter more.", some(&names)))
+    (!names.is_empty())
+        .then(|| format!("Ranks had to wait for a core in {}: times scatter more.", shorten_list(&names)))
 }
 
-fn params(base: &RunMetrics, new: &RunMetrics) -> Option<String> {
+fn remark_on_params(base: &RunMetrics, new: &RunMetrics) -> Option<String> {
     let names: BTreeSet<&String> = base.params.keys().chain(new.params.keys()).collect();
     let mut changed = Vec::new();
     for name in names {
         let values = [base, new].map(|run| run.params.get(name));
         if values[0] != values[1] {
-            let [base, new] = values.map(|value| value.map_or_else(|| "–".to_owned(), |&value| quantity(value)));
+            let [base, new] = values.map(|value| value.map_or_else(|| "–".to_owned(), |&value| format_quantity(value)));
             changed.push(format!("{name} {base} → {new}"));
         }
     }
-    (!changed.is_empty()).then(|| format!("Parameters differ: {}.", some(&changed)))
+    (!changed.is_empty()).then(|| format!("Parameters differ: {}.", shorten_list(&changed)))
 }
 
-fn some(names: &[String]) -> String {
+fn shorten_list(names: &[String]) -> String {
     let more = names.len().saturating_sub(MOST);
     let shown = names[..names.len() - more].join(", ");
-    if more == 0 { shown } else { format!("{shown} and {}", plural(more as u64, "more").trim_end_matches('s')) }
+    if more == 0 { shown } else { format!("{shown} and {}", format_plural(more as u64, "more").trim_end_matches('s')) }
 }
 
 /// The remark on regions that only one side has, or `None` if there are none.
-pub fn unmatched(name: &str, paths: &[String]) -> Option<String> {
-    (!paths.is_empty()).then(|| format!("Only in the {name} runs: {}.", some(paths)))
+pub fn remark_on_unmatched(name: &str, paths: &[String]) -> Option<String> {
+    (!paths.is_empty()).then(|| format!("Only in the {name} runs: {}.", shorten_list(paths)))
 }
 
 /// Remark on figures that are missing because runs were not replayed.

@@ -1,9 +1,9 @@
 //! The two sides of a comparison.
 
-use lbprof_analysis::metrics::median::median;
+use lbprof_analysis::metrics::median::median_of;
 
 use crate::RunMetrics;
-use lbprof_report::words::clean;
+use lbprof_report::words::escape_name;
 
 /// A run, and what the user calls it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,12 +29,12 @@ impl ComparisonSide {
 
     /// Returns the answer to the first run, or `None` if it comes from a study.
     pub(super) fn answer(&self) -> Option<String> {
-        self.runs.first().map(|named| clean(&named.run.answer)).filter(|answer| !answer.is_empty())
+        self.runs.first().map(|named| escape_name(&named.run.answer)).filter(|answer| !answer.is_empty())
     }
 
     /// The median of a figure over the runs, or `None` unless all have it.
     pub fn median(&self, of: impl Fn(&RunMetrics) -> Option<f64>) -> Option<f64> {
-        median(&self.known_values(of)?)
+        median_of(&self.known_values(of)?)
     }
 
     pub(super) fn known_values(&self, of: impl Fn(&RunMetrics) -> Option<f64>) -> Option<Vec<f64>> {

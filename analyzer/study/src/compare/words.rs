@@ -7,8 +7,10 @@ use lbprof_thresholds::study::{MIN_SHARE_OF_WAITING, MIN_WHOLE_CHANGE};
 
 use super::reasons::TimeComponent;
 use super::{AffectedRanks, RunComparison, RunRatio, TimeContribution};
-use lbprof_analysis::read::open::ranges;
-use lbprof_report::words::{TimeUnit, clean, percent, seconds_like, separators, short_path, shorten, signed_percent};
+use lbprof_analysis::read::open::list_ranks;
+use lbprof_report::words::{
+    TimeUnit, escape_name, format_percent, seconds_like, separator_positions, short_path, shorten_text, signed_percent,
+};
 
 /// Most columns that a name takes within a sentence.
 const LONGEST_NAME: usize = 160;
@@ -18,7 +20,7 @@ const MOST_RANKS: usize = 3;
 const MOST_FINDINGS: usize = 3;
 
 /// The verdict: how much longer or shorter, beyond noise or not, and why most of it.
-pub fn headline(comparison: &RunComparison) -> String {
+pub fn comparison_headline(comparison: &RunComparison) -> String {
     let elapsed = &comparison.elapsed;
     let (base_s, new_s) = (elapsed.base_mean(), elapsed.new_mean());
     let relative = elapsed.relative().map_or_else(String::new, |share| format!(" ({})", signed_percent(share)));
@@ -38,16 +40,16 @@ pub fn headline(comparison: &RunComparison) -> String {
     let reason = leading.map_or_else(String::new, |part| {
         let share = part.total.difference() / elapsed.difference();
         let is_part = sure && share < MIN_WHOLE_CHANGE;
-        let of_change = if is_part { format!(" ({} of the change)", percent(share)) } else { String::new() };
+        let of_change = if is_part { format!(" ({} of the change)", format_percent(share)) } else { String::new() };
         format!(": {}{of_change}", reason_in_words(part, new_s.max(base_s)))
     });
-    let by_samples = leading.map_or_else(String::new, |part| function(comparison, part));
+    let by_samples = leading.map_or_else(String::new, |part| function_sentence(comparison, part));
     match sure {
         true if leading.is_some() => format!("{times}{means}{reason}.{by_samples}"),
         true => format!("{times}{means}.{}", changed_findings(comparison)),
         false => format!(
             "The elapsed time does not differ beyond noise ({times}{means}), but what it is spent on does{reason}.{}{by_samples}",
-            efficiencies(comparison),
+            changed_efficiencies(comparison),
         ),
     }
 }
@@ -57,19 +59,19 @@ fn changed_findings(comparison: &RunComparison) -> String {
     let certain = comparison.findings.iter().filter(|finding| finding.seconds.beyond_noise);
     let changes = certain.take(MOST_FINDINGS).map(|finding| {
         let change = finding.seconds.difference();
-        format!("{} {} is lost {}", size_of(change, whole_s), direction(change), clean(&finding.words))
+        format!("{} {} is lost {}", size_of(change, whole_s), more_or_less(change), escape_name(&finding.words))
     });
     let changes = changes.collect::<Vec<_>>().join("; ");
     if changes.is_empty() { changes } else { format!(" {changes}.") }
 }
 
 /// Names the efficiencies that changed beyond noise although the elapsed time did not.
-fn efficiencies(comparison: &RunComparison) -> String {
+fn changed_efficiencies(comparison: &RunComparison) -> String {
     let certain = comparison.ratios.iter().filter(|ratio| ratio.beyond_noise && !comparison.elapsed.beyond_noise);
     let mut changes = Vec::new();
     for RunRatio { name, base, new, .. } in certain {
         if let (Some(base), Some(new)) = (base, new) {
-            changes.push(format!("{name} from {} to {}", percent(*base), percent(*new)));
+            changes.push(format!("{name} from {} to {}", format_percent(*base), format_percent(*new)));
         }
     }
     if changes.is_empty() { String::new() } else { format!(" Beyond noise did change: {}.", changes.join(", ")) }
@@ -78,10 +80,11 @@ fn efficiencies(comparison: &RunComparison) -> String {
 /// The reason of most of the change, `rank 2 computes 30.0 ms longer in step/force, and others wait for it`, with times as precise as beside `whole_s`.
 fn reason_in_words(part: &TimeContribution, whole_s: f64) -> String {
     let more = if part.total.difference() < 0.0 { "less" } else { "longer" };
-    let place = region(part).map_or_else(String::new, |region| format!(" in {}", shorten(&region, LONGEST_NAME)));
+    let place = short_region_name(part)
+        .map_or_else(String::new, |region| format!(" in {}", shorten_text(&region, LONGEST_NAME)));
     let TimeComponent::In(_, Activity::Computation) = part.what else {
         let change = size_of(part.total.difference(), whole_s);
-        return format!("{change} {} goes to {}{place}", direction(part.total.difference()), part.what.name());
+        return format!("{change} {} goes to {}{place}", more_or_less(part.total.difference()), part.what.name());
     };
     let is_waited_for = part.caused_s * part.total.difference() > 0.0
         && part.caused_s.abs() >= MIN_SHARE_OF_WAITING * part.total.difference().abs();
@@ -112,7 +115,7 @@ fn ranks_in_words(ranks: &[(u32, f64)]) -> String {
 }
 
 /// The function that changed most in the region of a part that is computation, as a sentence; empty where none did for sure.
-fn function(comparison: &RunComparison, part: &TimeContribution) -> String {
+fn function_sentence(comparison: &RunComparison, part: &TimeContribution) -> String {
     let TimeComponent::In(_, Activity::Computation) = part.what else { return String::new() };
     let there = comparison.functions.iter().flatten().filter_map(|one| {
         let there = one.regions.iter().find(|there| Some(&there.region) == part.region.as_ref())?;
@@ -123,39 +126,39 @@ fn function(comparison: &RunComparison, part: &TimeContribution) -> String {
         let more = if time.change_s < 0.0 { "less" } else { "more" };
         let unit = TimeUnit::for_max(time.change_s.abs());
         let [change, error] = [time.change_s.abs(), time.error_s].map(|part| unit.number(part));
-        let name = shorten(&clean(name), LONGEST_NAME);
+        let name = shorten_text(&escape_name(name), LONGEST_NAME);
         format!(" By samples, {name} computes {change} ± {error} {} {more} there in the mean over ranks.", unit.symbol)
     })
 }
 
-fn direction(change: f64) -> &'static str {
+fn more_or_less(change: f64) -> &'static str {
     if change < 0.0 { "less" } else { "more" }
 }
 
 /// Names a part within a sentence: `computation in step/force`.
-pub fn what(part: &TimeContribution) -> String {
-    match region(part) {
-        Some(region) => format!("{} in {}", part.what.name(), shorten(&region, LONGEST_NAME)),
+pub fn name_contribution(part: &TimeContribution) -> String {
+    match short_region_name(part) {
+        Some(region) => format!("{} in {}", part.what.name(), shorten_text(&region, LONGEST_NAME)),
         None => part.what.name().to_owned(),
     }
 }
 
 /// Names of the regions of parts in a table: a region whose short name another one has too is named by as much of its path as shows
 /// it apart. Empty where a part is in none.
-pub fn regions(parts: &[&TimeContribution]) -> Vec<String> {
+pub fn region_names(parts: &[&TimeContribution]) -> Vec<String> {
     let paths: BTreeSet<&str> = parts.iter().filter_map(|part| part.region.as_deref()).collect();
     let regions = parts.iter().map(|part| part.region.as_deref());
-    regions.map(|path| path.map_or_else(String::new, |path| clean(unique(path, &paths)))).collect()
+    regions.map(|path| path.map_or_else(String::new, |path| escape_name(unique_name(path, &paths)))).collect()
 }
 
 /// The short name of a path; of several of `paths` that have the same, the shortest end that the others do not have.
-fn unique<'a>(path: &'a str, paths: &BTreeSet<&str>) -> &'a str {
+fn unique_name<'a>(path: &'a str, paths: &BTreeSet<&str>) -> &'a str {
     let name = short_path(path);
     let alike: Vec<&str> = paths.iter().copied().filter(|&other| other != path && short_path(other) == name).collect();
     if alike.is_empty() {
         return name;
     }
-    let ends: Vec<&str> = separators(path).filter_map(|at| path.get(at + 1..)).collect();
+    let ends: Vec<&str> = separator_positions(path).filter_map(|at| path.get(at + 1..)).collect();
     let mut long_enough = ends.into_iter().rev().filter(|end| end.len() >= name.len());
     long_enough.find(|end| !alike.iter().any(|other| other.ends_with(&format!("/{end}")))).unwrap_or(path)
 }
@@ -165,15 +168,15 @@ fn size_of(seconds: f64, whole_s: f64) -> String {
 }
 
 /// The name of a part's region.
-pub fn region(part: &TimeContribution) -> Option<String> {
-    part.region.as_deref().map(|path| clean(short_path(path)))
+pub fn short_region_name(part: &TimeContribution) -> Option<String> {
+    part.region.as_deref().map(|path| escape_name(short_path(path)))
 }
 
 fn some_ranks(ranks: &[(u32, f64)]) -> String {
     let mut first: Vec<u32> = ranks.iter().take(MOST_RANKS).map(|&(rank, _)| rank).collect();
     first.sort_unstable();
     let more = ranks.len().saturating_sub(MOST_RANKS);
-    ranges(&first) + &if more > 0 { format!(" and {more} more") } else { String::new() }
+    list_ranks(&first) + &if more > 0 { format!(" and {more} more") } else { String::new() }
 }
 
 /// On which ranks, and by how much their own time changed: as a cell.
@@ -182,17 +185,19 @@ pub fn whose_cell(part: &TimeContribution, unit: TimeUnit) -> String {
         AffectedRanks::Ranks(ranks) => match ranks.as_slice() {
             [] => "–".to_owned(),
             [(rank, own_s)] if *own_s == 0.0 => rank.to_string(),
-            [(rank, own_s)] => format!("{rank} ({})", signed(unit, *own_s)),
+            [(rank, own_s)] => format!("{rank} ({})", signed_number(unit, *own_s)),
             several => some_ranks(several),
         },
-        AffectedRanks::All(own_s) => format!("all ({})", signed(unit, *own_s)),
-        AffectedRanks::Longest { rank, over_mean_s, .. } => format!("longest {rank} ({})", signed(unit, *over_mean_s)),
+        AffectedRanks::All(own_s) => format!("all ({})", signed_number(unit, *own_s)),
+        AffectedRanks::Longest { rank, over_mean_s, .. } => {
+            format!("longest {rank} ({})", signed_number(unit, *over_mean_s))
+        }
         AffectedRanks::Nobody => "–".to_owned(),
     }
 }
 
 /// A change in a unit, with its sign: `+12.5`, `−3.0`, `0.0`.
-pub fn signed(unit: TimeUnit, seconds: f64) -> String {
+pub fn signed_number(unit: TimeUnit, seconds: f64) -> String {
     let text = unit.number(seconds.abs());
     let is_zero = text.chars().all(|char| matches!(char, '0' | '.'));
     match seconds {
@@ -203,7 +208,7 @@ pub fn signed(unit: TimeUnit, seconds: f64) -> String {
 }
 
 /// Describes the limits of noise.
-pub fn noise(comparison: &RunComparison) -> String {
+pub fn noise_sentence(comparison: &RunComparison) -> String {
     let (base, new) = (comparison.sides.base.runs.len(), comparison.sides.new.runs.len());
     let limits = &comparison.limits;
     let elapsed_s = comparison.elapsed.base_mean();
@@ -211,7 +216,7 @@ pub fn noise(comparison: &RunComparison) -> String {
         return format!(
             "Noise is judged from {base} base and {new} new runs, by the t-test at {} (several parts by Holm's method); changes \
              of less than {} do not matter.",
-            percent(lbprof_thresholds::study::MAX_CHANCE_OF_DIFFERENCE),
+            format_percent(lbprof_thresholds::study::MAX_CHANCE_OF_DIFFERENCE),
             seconds_like(limits.relevant_s(elapsed_s), elapsed_s)
         );
     }
@@ -219,7 +224,7 @@ pub fn noise(comparison: &RunComparison) -> String {
         "With one run a side the noise is not known: changes of less than {} ({} of the elapsed time, at least 5 ms) are taken for \
          it. Several runs on a side show it: --with.",
         seconds_like(limits.assumed_s(elapsed_s), elapsed_s),
-        percent(limits.share)
+        format_percent(limits.share)
     )
 }
 
@@ -238,7 +243,7 @@ mod tests {
             r"main/loop in some_other_long_function/x\/solve (cg.c:120 → cg.c:140)",
         ];
         let all: BTreeSet<&str> = paths.into();
-        let names = paths.map(|path| unique(path, &all));
+        let names = paths.map(|path| unique_name(path, &all));
         assert_eq!(short_path(paths[0]), short_path(paths[1]), "so that there is something to distinguish");
         let listed = [
             "loop in a_long_function_of_its_own/solve (cg.c:120 → cg.c:140)",
@@ -256,6 +261,6 @@ mod tests {
             caused_s: 0.0,
             whose: AffectedRanks::Nobody,
         };
-        assert_eq!(regions(&[&part(paths[0]), &part(paths[1])]), listed[..2]);
+        assert_eq!(region_names(&[&part(paths[0]), &part(paths[1])]), listed[..2]);
     }
 }

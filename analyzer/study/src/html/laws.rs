@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::models::causal::{CausalEdge, EdgeEvidence};
 use crate::models::relations::{QuantityRelation, StudyModels};
 use crate::models::validation::DegreeError;
-use lbprof_report::words::clean;
+use lbprof_report::words::escape_name;
 
 const STEPS: usize = 80;
 
@@ -62,13 +62,13 @@ struct PointRow {
 }
 
 /// Returns the relations of all phases, then of the whole run. `numbers` has the number of each run in the study.
-pub(super) fn relations(models: &StudyModels, numbers: &[u32]) -> Vec<RelationRow> {
+pub(super) fn relation_rows(models: &StudyModels, numbers: &[u32]) -> Vec<RelationRow> {
     let phases = models.phases.iter().flat_map(|phase| phase.relations.iter().map(|one| (phase.region.as_str(), one)));
     let whole = models.whole.iter().map(|one| ("", one));
-    phases.chain(whole).map(|(region, one)| relation(region, one, numbers)).collect()
+    phases.chain(whole).map(|(region, one)| relation_row(region, one, numbers)).collect()
 }
 
-fn relation(region: &str, of: &QuantityRelation, numbers: &[u32]) -> RelationRow {
+fn relation_row(region: &str, of: &QuantityRelation, numbers: &[u32]) -> RelationRow {
     let fit = of.polynomial.as_ref().map(|chosen| &chosen.fit);
     let edge = CausalEdge::from_relation(of);
     let (equation, problem) =
@@ -83,8 +83,8 @@ fn relation(region: &str, of: &QuantityRelation, numbers: &[u32]) -> RelationRow
     points.sort_by(|a, b| a.x.total_cmp(&b.x));
     RelationRow {
         phase: region.to_owned(),
-        from: clean(&of.from.label()),
-        to: clean(&of.to.label()),
+        from: escape_name(&of.from.label()),
+        to: escape_name(&of.to.label()),
         is_time: of.to.is_time(),
         equation,
         problem,
@@ -94,7 +94,7 @@ fn relation(region: &str, of: &QuantityRelation, numbers: &[u32]) -> RelationRow
         r_squared: edge.r_squared,
         held: of.held.clone(),
         points,
-        curve: curve(of),
+        curve: curve_points(of),
         degree: fit.map(|fit| fit.degree),
         errors: of.polynomial.as_ref().map_or_else(Vec::new, |chosen| chosen.errors.clone()),
     }
@@ -109,7 +109,7 @@ fn expected_value(relation: &QuantityRelation, x: f64) -> Option<f64> {
 }
 
 /// A curve over the points of a relation, from the smallest x to the largest; empty where there is none.
-fn curve(relation: &QuantityRelation) -> Vec<(f64, f64)> {
+fn curve_points(relation: &QuantityRelation) -> Vec<(f64, f64)> {
     let low = relation.points.iter().map(|point| point.0).fold(f64::INFINITY, f64::min);
     let high = relation.points.iter().map(|point| point.0).fold(f64::NEG_INFINITY, f64::max);
     let points = (0..=STEPS).filter_map(|step| {

@@ -16,21 +16,21 @@ use self::scaling::ScalingChart;
 use super::models::StudyModels;
 use super::models::causal::CausalGraph;
 use super::store::StoredRun;
-use super::table::{TableRequest, tables};
+use super::table::{TableRequest, make_tables};
 use super::text;
-use lbprof_report::html::{HtmlPage, inert};
-use lbprof_report::words::clean;
+use lbprof_report::html::{HtmlPage, inert_json};
+use lbprof_report::words::escape_name;
 
 const COLUMNS: usize = 100;
 
 /// Writes the page of a study of this name.
-pub fn write(name: &str, runs: &[StoredRun], out: &mut dyn Write) -> io::Result<()> {
+pub fn write_study_page(name: &str, runs: &[StoredRun], out: &mut dyn Write) -> io::Result<()> {
     let (style, script) = (include_str!("../../../page/dist/study.css"), include_str!("../../../page/dist/study.js"));
-    let tables = tables(runs, &TableRequest::default()).unwrap_or_default();
+    let tables = make_tables(runs, &TableRequest::default()).unwrap_or_default();
     let page = HtmlPage {
-        text: anstream::adapter::strip_str(&text::show(&tables, COLUMNS)).to_string(),
-        data: vec![("study", inert(&document(name, runs))?)],
-        ..HtmlPage::new(format!("lbprof: {}", clean(name)), style, script)
+        text: anstream::adapter::strip_str(&text::render_tables(&tables, COLUMNS)).to_string(),
+        data: vec![("study", inert_json(&study_document(name, runs))?)],
+        ..HtmlPage::new(format!("lbprof: {}", escape_name(name)), style, script)
     };
     page.write(out)
 }
@@ -109,7 +109,7 @@ struct StudyRunRow<'a> {
 }
 
 /// Collects the data of the page.
-pub fn document<'a>(name: &'a str, runs: &'a [StoredRun]) -> StudyData<'a> {
+pub fn study_document<'a>(name: &'a str, runs: &'a [StoredRun]) -> StudyData<'a> {
     let mut problems = Vec::new();
     let mut programs = Vec::new();
     let mut by_program: BTreeMap<&str, Vec<&StoredRun>> = BTreeMap::new();
@@ -122,8 +122,8 @@ pub fn document<'a>(name: &'a str, runs: &'a [StoredRun]) -> StudyData<'a> {
             Ok(models) => {
                 let numbers: Vec<u32> = own.iter().map(|kept| kept.number).collect();
                 programs.push(ProgramModels {
-                    program: clean(program),
-                    relations: laws::relations(&models, &numbers),
+                    program: escape_name(program),
+                    relations: laws::relation_rows(&models, &numbers),
                     graph: CausalGraph::from_models(&models),
                 });
             }
@@ -134,14 +134,14 @@ pub fn document<'a>(name: &'a str, runs: &'a [StoredRun]) -> StudyData<'a> {
         schema: "lbprof-study-page/1",
         name,
         params: runs.iter().flat_map(|kept| kept.run.params.keys().map(String::as_str)).collect(),
-        runs: runs.iter().map(run).collect(),
-        scaling: scaling::views(runs),
+        runs: runs.iter().map(study_run_row).collect(),
+        scaling: scaling::scaling_charts(runs),
         programs,
         problems,
     }
 }
 
-fn run(kept: &StoredRun) -> StudyRunRow<'_> {
+fn study_run_row(kept: &StoredRun) -> StudyRunRow<'_> {
     let StoredRun { number, run } = kept;
     let times = &run.times;
     StudyRunRow {
@@ -177,12 +177,12 @@ mod tests {
     }
 
     fn value(name: &str, runs: &[StoredRun]) -> Value {
-        serde_json::to_value(document(name, runs)).expect("rows are JSON")
+        serde_json::to_value(study_document(name, runs)).expect("rows are JSON")
     }
 
     fn page(name: &str, runs: &[StoredRun]) -> String {
         let mut bytes = Vec::new();
-        write(name, runs, &mut bytes).expect("writing to memory");
+        write_study_page(name, runs, &mut bytes).expect("writing to memory");
         String::from_utf8(bytes).expect("HTML is UTF-8")
     }
 

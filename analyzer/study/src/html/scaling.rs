@@ -5,9 +5,9 @@ use serde::Serialize;
 use crate::key::{self, RANKS};
 use crate::store::StoredRun;
 use crate::table::grouping::find_distinguishing_params;
-use crate::table::{FigureTable, FigureUnit, TableRequest, TableSection, tables};
+use crate::table::{FigureTable, FigureUnit, TableRequest, TableSection, make_tables};
 use crate::text;
-use lbprof_report::words::clean;
+use lbprof_report::words::escape_name;
 
 /// Figures against the ranks or a parameter.
 #[derive(Debug, Serialize)]
@@ -62,13 +62,16 @@ struct ScalingLineRow {
 }
 
 /// Returns a chart per key that varies between runs with all else in common; ranks first.
-pub(super) fn views(runs: &[StoredRun]) -> Vec<ScalingChart> {
-    std::iter::once(RANKS.to_owned()).chain(find_distinguishing_params(runs)).filter_map(|by| view(runs, by)).collect()
+pub(super) fn scaling_charts(runs: &[StoredRun]) -> Vec<ScalingChart> {
+    std::iter::once(RANKS.to_owned())
+        .chain(find_distinguishing_params(runs))
+        .filter_map(|by| scaling_chart(runs, by))
+        .collect()
 }
 
-fn view(runs: &[StoredRun], by: String) -> Option<ScalingChart> {
+fn scaling_chart(runs: &[StoredRun], by: String) -> Option<ScalingChart> {
     let wanted = TableRequest { by: vec![by.clone()], ..TableRequest::default() };
-    let tables = tables(runs, &wanted).unwrap_or_default();
+    let tables = make_tables(runs, &wanted).unwrap_or_default();
     let tables: Vec<ScalingTable> =
         tables.iter().filter(|table| table.columns.len() > 1).filter_map(|table| scaling_table(table, &by)).collect();
     (!tables.is_empty()).then_some(ScalingChart { by, tables })
@@ -83,20 +86,20 @@ fn scaling_table(table: &FigureTable, by: &str) -> Option<ScalingTable> {
         }
     }
     columns.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let fixed = table.fixed.iter().map(|(key, value)| text::named(key, value)).collect::<Vec<_>>().join(", ");
+    let fixed = table.fixed.iter().map(|(key, value)| text::format_key(key, value)).collect::<Vec<_>>().join(", ");
     let first = columns.first().map(|(_, x)| *x).filter(|x| by == RANKS && *x > 0.0);
     (columns.len() > 1).then(|| ScalingTable {
-        program: clean(&table.program),
+        program: escape_name(&table.program),
         fixed,
         sentence: text::scaling_sentence(table),
         x: columns.iter().map(|(_, x)| *x).collect(),
         ideal_speedup: first.map(|first| columns.iter().map(|(_, x)| x / first).collect()),
-        sections: table.sections.iter().map(|one| section(one, &columns)).collect(),
+        sections: table.sections.iter().map(|one| section_row(one, &columns)).collect(),
         remarks: table.remarks.iter().map(|remark| remark.text.clone()).collect(),
     })
 }
 
-fn section(section: &TableSection, columns: &[(usize, f64)]) -> SectionRow {
+fn section_row(section: &TableSection, columns: &[(usize, f64)]) -> SectionRow {
     let lines = section.lines.iter().map(|line| ScalingLineRow {
         name: line.name.to_string(),
         values: columns.iter().map(|&(at, _)| line.cell(at).map(|cell| cell.value)).collect(),
@@ -118,7 +121,7 @@ mod tests {
         let run = |number, n| StoredRun { number, run: RunMetrics { params: params(n), ..RunMetrics::default() } };
         let runs = [run(1, 1.0), run(2, 2.0)];
         // Were it quadratic, the test would be ended as one that hangs.
-        let views = views(&runs);
+        let views = scaling_charts(&runs);
         assert_eq!(views.iter().map(|view| view.by.as_str()).collect::<Vec<_>>(), ["n"]);
     }
 }

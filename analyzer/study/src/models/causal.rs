@@ -10,7 +10,7 @@ use super::linear::LinearLaw;
 use super::phases::TimeClass;
 use super::quantity::CausalQuantity;
 use super::relations::{QuantityRelation, StudyModels};
-use lbprof_report::words::clean;
+use lbprof_report::words::escape_name;
 use lbprof_thresholds::study::MIN_DEPARTURE_FROM_LAW;
 
 /// The kind of a node, in the order from causes to effects.
@@ -171,7 +171,9 @@ impl CausalGraph {
         let of_pairs = self.independent.iter().flat_map(|(from, to)| [from, to]);
         let all: BTreeSet<&CausalQuantity> = of_edges.chain(of_pairs).collect();
         let nodes = all.into_iter();
-        self.nodes = nodes.map(|id| CausalNode { id: id.clone(), label: clean(&id.label()), kind: kind(id) }).collect();
+        self.nodes = nodes
+            .map(|id| CausalNode { id: id.clone(), label: escape_name(&id.label()), kind: node_kind(id) })
+            .collect();
         self.nodes.sort_by_cached_key(|node| (node.kind, node.id.symbol() != super::variables::RANKS, node.id.clone()));
         let places: BTreeMap<&CausalQuantity, usize> =
             self.nodes.iter().enumerate().map(|(place, node)| (&node.id, place)).collect();
@@ -179,7 +181,7 @@ impl CausalGraph {
     }
 }
 
-fn kind(id: &CausalQuantity) -> CausalNodeKind {
+fn node_kind(id: &CausalQuantity) -> CausalNodeKind {
     use CausalQuantity::{Operations, Other, ParallelTime, Quanta, SequentialTime, Speedup, Time, Total, Variable};
     match id {
         Variable(_) => CausalNodeKind::Variable,

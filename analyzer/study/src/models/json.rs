@@ -14,7 +14,7 @@ struct ModelDocument<'a, T> {
 }
 
 /// Writes all models, or the causal model, as a document.
-pub fn document<T: Serialize>(content: &T) -> serde_json::Result<String> {
+pub fn write_document<T: Serialize>(content: &T) -> serde_json::Result<String> {
     let mut text = Vec::new();
     lbprof_report::json::write_pretty(&ModelDocument { schema: SCHEMA, content }, &mut text)
         .map_err(serde_json::Error::io)?;
@@ -35,25 +35,25 @@ mod tests {
     #[test]
     fn the_documents_have_what_a_page_draws() {
         let of = StudyModels::from_runs(&study()).unwrap();
-        let found: Value = serde_json::from_str(&document(&of).unwrap()).unwrap();
+        let found: Value = serde_json::from_str(&write_document(&of).unwrap()).unwrap();
         assert_eq!((&found["schema"], &found["n_runs"]), (&SCHEMA.into(), &13.into()));
         let relations = found["phases"][0]["relations"].as_array().unwrap();
         let of_time = relations.iter().find(|one| one["from"] == "#op main/multiply").unwrap();
         assert!((of_time["linear"]["delta"].as_f64().unwrap() / DELTA - 1.0).abs() < 1e-9);
         assert_eq!(of_time["points"].as_array().unwrap().len(), 13);
-        let graph: Value = serde_json::from_str(&document(&CausalGraph::from_models(&of)).unwrap()).unwrap();
+        let graph: Value = serde_json::from_str(&write_document(&CausalGraph::from_models(&of)).unwrap()).unwrap();
         assert_eq!(graph["edges"][0]["kind"], "fitted");
     }
 
     #[test]
     fn two_sizes_are_too_few_for_a_law_that_fits_badly() {
         let of = StudyModels::from_runs(&[40.0, 60.0].map(|n| multiplication(2, n))).unwrap();
-        let found: Value = serde_json::from_str(&document(&of).unwrap()).unwrap();
+        let found: Value = serde_json::from_str(&write_document(&of).unwrap()).unwrap();
         let relations = found["phases"][0]["relations"].as_array().unwrap();
         let by_n = relations.iter().find(|one| one["from"] == "n" && one["to"] == "#op main/multiply").unwrap();
         let too_few = "2 sizes: too few for a law, 3 or more are needed";
         assert_eq!((&by_n["polynomial"], &by_n["no_polynomial"]), (&Value::Null, &too_few.into()));
-        let graph: Value = serde_json::from_str(&document(&CausalGraph::from_models(&of)).unwrap()).unwrap();
+        let graph: Value = serde_json::from_str(&write_document(&CausalGraph::from_models(&of)).unwrap()).unwrap();
         let edges = graph["edges"].as_array().unwrap();
         let edge = edges.iter().find(|one| one["from"] == "n" && one["to"] == "#op main/multiply").unwrap();
         assert_eq!((&edge["kind"], &edge["text"]), (&"unknown".into(), &too_few.into()));
@@ -76,7 +76,7 @@ mod tests {
         let explained = include_str!("../../../../docs/study-models-json.md");
         let of = StudyModels::from_runs(&study()).unwrap();
         let mut found = BTreeSet::new();
-        for document in [document(&of).unwrap(), document(&CausalGraph::from_models(&of)).unwrap()] {
+        for document in [write_document(&of).unwrap(), write_document(&CausalGraph::from_models(&of)).unwrap()] {
             keys(&serde_json::from_str(&document).unwrap(), &mut found);
         }
         found.retain(|key| !matches!(key.as_str(), "P" | "n"));

@@ -24,7 +24,7 @@ pub struct LinearLaw {
 }
 
 /// The law with the least squared residuals: δ = Σ x·y / Σ x². It needs two points with x above 0.
-pub fn law(points: &[Point]) -> Result<LinearLaw, FitError> {
+pub fn fit_law(points: &[Point]) -> Result<LinearLaw, FitError> {
     if points.iter().any(|(x, y)| !x.is_finite() || !y.is_finite()) {
         return Err(FitError::NotFinite);
     }
@@ -72,10 +72,10 @@ mod tests {
     #[test]
     fn a_law_by_hand() {
         // Σ xy = 2 + 8 = 10, Σ x² = 5: δ = 2, residuals −1 + … = 0 and 0 at (1, 2), (2, 4).
-        let exact = law(&[(1.0, 2.0), (2.0, 4.0)]).unwrap();
+        let exact = fit_law(&[(1.0, 2.0), (2.0, 4.0)]).unwrap();
         assert_eq!((exact.delta, exact.delta_error, exact.error), (2.0, 0.0, 0.0));
         // Σ xy = 3 + 6 = 9, Σ x² = 5: δ = 1.8, residuals 1.2 and −0.6, Σ 1.8, deviation √1.8.
-        let law = law(&[(1.0, 3.0), (2.0, 3.0)]).unwrap();
+        let law = fit_law(&[(1.0, 3.0), (2.0, 3.0)]).unwrap();
         assert!((law.delta - 1.8).abs() < 1e-12);
         assert!((law.delta_error - (1.8_f64 / 5.0).sqrt()).abs() < 1e-12);
         // Left out: δ of the other is 1.5 and 3: residuals 1.5 and −3.
@@ -86,11 +86,11 @@ mod tests {
 
     #[test]
     fn runs_without_operations_give_no_law() {
-        assert_eq!(law(&[(0.0, 1.0), (1.0, 1.0)]).unwrap_err(), FitError::TooFewRuns(1));
-        assert_eq!(law(&[]).unwrap_err(), FitError::TooFewRuns(0));
-        assert_eq!(law(&[(1.0, f64::INFINITY), (2.0, 1.0)]).unwrap_err(), FitError::NotFinite);
-        assert_eq!(law(&[(1e300, 1.0), (1e300, 1.0)]).unwrap_err(), FitError::NotFinite, "no overflow");
+        assert_eq!(fit_law(&[(0.0, 1.0), (1.0, 1.0)]).unwrap_err(), FitError::TooFewRuns(1));
+        assert_eq!(fit_law(&[]).unwrap_err(), FitError::TooFewRuns(0));
+        assert_eq!(fit_law(&[(1.0, f64::INFINITY), (2.0, 1.0)]).unwrap_err(), FitError::NotFinite);
+        assert_eq!(fit_law(&[(1e300, 1.0), (1e300, 1.0)]).unwrap_err(), FitError::NotFinite, "no overflow");
         // #q of a run on one rank is 0: it has no part in δ.
-        assert_eq!(law(&[(0.0, 0.5), (1.0, 2.0), (2.0, 4.0)]).unwrap().delta, 2.0);
+        assert_eq!(fit_law(&[(0.0, 0.5), (1.0, 2.0), (2.0, 4.0)]).unwrap().delta, 2.0);
     }
 }

@@ -38,14 +38,14 @@ pub use relations::{ModelError, StudyModels};
 use serde::{Serialize, Serializer};
 use thiserror::Error;
 
-use lbprof_report::words::plural;
+use lbprof_report::words::format_plural;
 use lbprof_thresholds::study::{MIN_SIZES_OF_RELATION, ROUNDING_OF_VALUES};
 
 /// Why there is no model.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum FitError {
     /// A polynomial through almost as few points as it has coefficients says nothing of others.
-    #[error("too few points: degree {degree} needs {} different values, there {}", degree + 2, are(*found))]
+    #[error("too few points: degree {degree} needs {} different values, there {}", degree + 2, is_or_are(*found))]
     TooFewPoints {
         /// The degree.
         degree: usize,
@@ -56,17 +56,17 @@ pub enum FitError {
     #[error("values too close to each other for degree {0}")]
     TooClose(usize),
     /// The law through the origin needs runs with operations.
-    #[error("too few points: a law needs 2 runs with operations or quanta, there {}", are(*.0))]
+    #[error("too few points: a law needs 2 runs with operations or quanta, there {}", is_or_are(*.0))]
     TooFewRuns(usize),
     /// Neither a law nor a polynomial fits two sizes well; more sizes would show whether another does.
-    #[error("{}: too few for a law, {} or more are needed", plural(*.0 as u64, "size"), MIN_SIZES_OF_RELATION)]
+    #[error("{}: too few for a law, {} or more are needed", format_plural(*.0 as u64, "size"), MIN_SIZES_OF_RELATION)]
     TooFewSizes(usize),
     /// A value that is no finite number.
     #[error("a value is not a number")]
     NotFinite,
 }
 
-fn are(found: usize) -> String {
+fn is_or_are(found: usize) -> String {
     if found == 1 { "is 1".to_owned() } else { format!("are {found}") }
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn sum_of_squares(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// The values of x, ascending, without those that differ from the one before by less than a billionth of their range.
-pub(crate) fn different(points: &[Point]) -> Vec<f64> {
+pub(crate) fn distinct_values(points: &[Point]) -> Vec<f64> {
     let mut values: Vec<f64> = points.iter().map(|point| point.0).collect();
     values.sort_by(f64::total_cmp);
     let range = values.last().zip(values.first()).map_or(0.0, |(last, first)| last - first);

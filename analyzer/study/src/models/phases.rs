@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::RunMetrics;
 use crate::run::RegionFigures;
 use lbprof_analysis::metrics::overhead::TimeCategory;
-use lbprof_report::words::separators;
+use lbprof_report::words::separator_positions;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -60,23 +60,23 @@ pub struct PhasesOfRun {
 
 impl PhaseFigures {
     fn add(&mut self, region: &RegionFigures) {
-        let mpi_s: f64 = communication().map(|activity| region.sum_s(activity)).sum();
+        let mpi_s: f64 = mpi_activities().map(|activity| region.sum_s(activity)).sum();
         // Waiting is measured on another clock than calls.
         let idle_s = region.blocked_s.map(|blocked_s| blocked_s.clamp(0.0, mpi_s));
         let seconds = [Some(region.sum_s(Activity::Computation)), Some(mpi_s - idle_s.unwrap_or(0.0)), idle_s];
-        add(&mut self.seconds, &seconds);
+        add_known_seconds(&mut self.seconds, &seconds);
         self.operations += region.operations;
         self.quanta += region.quanta;
     }
 }
 
-fn add(sums: &mut [Option<f64>; 3], seconds: &[Option<f64>; 3]) {
+fn add_known_seconds(sums: &mut [Option<f64>; 3], seconds: &[Option<f64>; 3]) {
     for (sum, seconds) in sums.iter_mut().zip(seconds) {
         *sum = sum.zip(*seconds).map(|(sum, seconds)| sum + seconds).or(*sum).or(*seconds);
     }
 }
 
-fn communication() -> impl Iterator<Item = Activity> {
+fn mpi_activities() -> impl Iterator<Item = Activity> {
     Activity::ALL.into_iter().filter(|activity| activity.is_mpi())
 }
 
@@ -93,7 +93,7 @@ impl PhasesOfRun {
         let is_marked = run.regions.iter().skip(1).any(|region| !region.found);
         let mut names: BTreeMap<&str, String> = BTreeMap::new();
         for region in &run.regions {
-            let name = match outer(&region.path) {
+            let name = match outer_path(&region.path) {
                 Some(path) => {
                     let around = names.get(path).map_or(path, String::as_str);
                     let own = &region.path[path.len()..];
@@ -106,14 +106,14 @@ impl PhasesOfRun {
             names.insert(&region.path, name);
         }
         for figures in result.regions.values() {
-            add(&mut result.seconds, &figures.seconds);
+            add_known_seconds(&mut result.seconds, &figures.seconds);
         }
         // Time in no region.
         for phase in &run.phases {
             let seconds = phase.total_s();
             result.all_s += seconds;
             match phase.phase {
-                TimeCategory::Idle => add(&mut result.seconds, &[None, None, Some(seconds)]),
+                TimeCategory::Idle => add_known_seconds(&mut result.seconds, &[None, None, Some(seconds)]),
                 TimeCategory::NotRecorded | TimeCategory::Activity(Activity::Recorder) => result.other_s += seconds,
                 _ => {}
             }
@@ -140,8 +140,8 @@ pub fn forget_unfollowed(runs: &mut [PhasesOfRun]) {
     }
 }
 
-fn outer(path: &str) -> Option<&str> {
-    path.get(..separators(path).filter(|&at| at > 0).last()?)
+fn outer_path(path: &str) -> Option<&str> {
+    path.get(..separator_positions(path).filter(|&at| at > 0).last()?)
 }
 
 #[cfg(test)]

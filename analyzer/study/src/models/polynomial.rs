@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use super::{FitError, Point, different, r_squared};
+use super::{FitError, Point, distinct_values, r_squared};
 use lbprof_thresholds::study::MIN_FREEDOM_OF_POINT;
 
 #[derive(Clone, Debug, Serialize)]
@@ -65,11 +65,11 @@ impl UnitScale {
 /// The polynomial of `degree` with the least squared residuals.
 ///
 /// It needs `degree` + 2 different x: with one less it goes through all points, and no point can be left out.
-pub fn fit(points: &[Point], degree: usize) -> Result<PolynomialFit, FitError> {
+pub fn fit_polynomial(points: &[Point], degree: usize) -> Result<PolynomialFit, FitError> {
     if points.iter().any(|(x, y)| !x.is_finite() || !y.is_finite()) {
         return Err(FitError::NotFinite);
     }
-    let values = different(points);
+    let values = distinct_values(points);
     if values.len() < degree + 2 {
         return Err(FitError::TooFewPoints { degree, found: values.len() });
     }
@@ -80,7 +80,7 @@ pub fn fit(points: &[Point], degree: usize) -> Result<PolynomialFit, FitError> {
     let design = QrDecomposition::new(&powers).ok_or(FitError::TooClose(degree))?;
     let measured: Vec<f64> = points.iter().map(|point| point.1).collect();
     let scaled = design.least_squares(&measured);
-    let residuals: Vec<f64> = points.iter().map(|&(x, y)| y - value(&scale, &scaled, x)).collect();
+    let residuals: Vec<f64> = points.iter().map(|&(x, y)| y - evaluate_polynomial(&scale, &scaled, x)).collect();
     let left_out_residuals = left_out(&design, &powers, &residuals).ok_or(FitError::TooClose(degree))?;
     let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
     Ok(PolynomialFit {
@@ -97,7 +97,7 @@ pub fn fit(points: &[Point], degree: usize) -> Result<PolynomialFit, FitError> {
     })
 }
 
-fn value(scale: &UnitScale, scaled: &[f64], x: f64) -> f64 {
+fn evaluate_polynomial(scale: &UnitScale, scaled: &[f64], x: f64) -> f64 {
     scale.powers(x, scaled.len()).zip(scaled.iter()).map(|(power, coefficient)| power * coefficient).sum()
 }
 
@@ -131,14 +131,14 @@ impl QrDecomposition {
             let mut r = vec![0.0; idx + 1];
             for _ in 0..2 {
                 for (q, r) in decomposition.q.iter().zip(&mut r) {
-                    let part = dot(q, &column);
+                    let part = dot_product(q, &column);
                     *r += part;
                     for (entry, q) in column.iter_mut().zip(q) {
                         *entry -= part * q;
                     }
                 }
             }
-            let norm = dot(&column, &column).sqrt();
+            let norm = dot_product(&column, &column).sqrt();
             if norm == 0.0 {
                 return None;
             }
@@ -154,7 +154,7 @@ impl QrDecomposition {
 
     /// Returns the x with the least |A·x − y|², which solves R·x = Qᵀ·y.
     fn least_squares(&self, y: &[f64]) -> Vec<f64> {
-        let mut x: Vec<f64> = self.q.iter().map(|q| dot(q, y)).collect();
+        let mut x: Vec<f64> = self.q.iter().map(|q| dot_product(q, y)).collect();
         for idx in (0..x.len()).rev() {
             x[idx] /= self.r[idx][idx];
             let (above, solved) = x.split_at_mut(idx);
@@ -169,20 +169,20 @@ impl QrDecomposition {
     fn leverage(&self, v: &[f64]) -> f64 {
         let mut w: Vec<f64> = Vec::with_capacity(v.len());
         for (v, r) in v.iter().zip(&self.r) {
-            w.push((v - dot(r, &w)) / r[w.len()]);
+            w.push((v - dot_product(r, &w)) / r[w.len()]);
         }
-        dot(&w, &w)
+        dot_product(&w, &w)
     }
 }
 
 /// Returns the inner product of two vectors, up to the end of the shorter one.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
+fn dot_product(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 impl PolynomialFit {
     pub fn value_at(&self, x: f64) -> f64 {
-        value(&self.scale, &self.scaled, x)
+        evaluate_polynomial(&self.scale, &self.scaled, x)
     }
 }
 
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn a_line_by_hand() {
         // Mean x 2, mean y 3; Σ(x−2)(y−3) = 3, Σ(x−2)² = 2: slope 1.5, intercept 0. Residuals 0.5, −1, 0.5: Σ 1.5, one degree of freedom.
-        let line = fit(&[(1.0, 2.0), (2.0, 2.0), (3.0, 5.0)], 1).unwrap();
+        let line = fit_polynomial(&[(1.0, 2.0), (2.0, 2.0), (3.0, 5.0)], 1).unwrap();
         assert!((line.coefficients[0]).abs() < 1e-12 && (line.coefficients[1] - 1.5).abs() < 1e-12, "{line:?}");
         assert!((line.deviation - 1.5_f64.sqrt()).abs() < 1e-12);
         assert!((line.r_squared.unwrap() - 0.75).abs() < 1e-12, "1 − 1.5 / 6");
@@ -212,14 +212,15 @@ mod tests {
     #[test]
     fn rounding_is_no_variance_to_explain() {
         let tenth = 0.1 + 0.2 - 0.2;
-        let flat = fit(&[(1.0, 0.1), (2.0, tenth), (3.0, 0.1), (4.0, tenth)], 0).unwrap();
+        let flat = fit_polynomial(&[(1.0, 0.1), (2.0, tenth), (3.0, 0.1), (4.0, tenth)], 0).unwrap();
         assert_eq!(flat.r_squared, None, "0.1 and {tenth:e}");
     }
 
     #[test]
     fn coefficients_are_in_the_users_units() {
         // 2 n³ operations, n in thousands: powers from 1 to 1e16.
-        let cube = fit(&points(&[0.0, 0.0, 0.0, 2.0], &[1000.0, 2000.0, 3000.0, 4000.0, 6000.0]), 3).unwrap();
+        let cube =
+            fit_polynomial(&points(&[0.0, 0.0, 0.0, 2.0], &[1000.0, 2000.0, 3000.0, 4000.0, 6000.0]), 3).unwrap();
         assert!((cube.coefficients[3] - 2.0).abs() < 1e-9, "{cube:?}");
         assert!((cube.value_at(5000.0) / 2.5e11 - 1.0).abs() < 1e-12);
     }
@@ -227,17 +228,17 @@ mod tests {
     #[test]
     fn too_few_points_are_said() {
         let two = [(1.0, 1.0), (2.0, 2.0), (2.0, 2.5)];
-        assert_eq!(fit(&two, 1).unwrap_err(), FitError::TooFewPoints { degree: 1, found: 2 });
-        let said = fit(&two, 1).unwrap_err().to_string();
+        assert_eq!(fit_polynomial(&two, 1).unwrap_err(), FitError::TooFewPoints { degree: 1, found: 2 });
+        let said = fit_polynomial(&two, 1).unwrap_err().to_string();
         assert_eq!(said, "too few points: degree 1 needs 3 different values, there are 2");
-        assert!(fit(&[], 0).is_err() && fit(&[(1.0, 1.0); 9], 0).is_err());
-        assert_eq!(fit(&[(1.0, f64::NAN), (2.0, 1.0)], 0).unwrap_err(), FitError::NotFinite);
+        assert!(fit_polynomial(&[], 0).is_err() && fit_polynomial(&[(1.0, 1.0); 9], 0).is_err());
+        assert_eq!(fit_polynomial(&[(1.0, f64::NAN), (2.0, 1.0)], 0).unwrap_err(), FitError::NotFinite);
     }
 
     #[test]
     fn values_that_only_rounding_distinguishes_are_one() {
         let close = [(1.0, 1.0), (1.0 + 1e-15, 1.1), (2.0, 2.0)];
-        assert_eq!(fit(&close, 1).unwrap_err(), FitError::TooFewPoints { degree: 1, found: 2 });
+        assert_eq!(fit_polynomial(&close, 1).unwrap_err(), FitError::TooFewPoints { degree: 1, found: 2 });
     }
 
     proptest! {
@@ -253,7 +254,7 @@ mod tests {
             let xs: Vec<f64> = (0..8).map(|i| from + step * f64::from(i)).collect();
             let points = points(&coefficients, &xs);
             let size = points.iter().fold(1e-300_f64, |size, point| size.max(point.1.abs()));
-            let fit = fit(&points, degree).unwrap();
+            let fit = fit_polynomial(&points, degree).unwrap();
             for (x, y) in &points {
                 prop_assert!((fit.value_at(*x) - y).abs() < 1e-9 * size);
                 prop_assert!((of(&fit.coefficients, *x) - y).abs() < 1e-6 * size, "the equation is the curve");
@@ -266,11 +267,11 @@ mod tests {
             degree in 0..=4_usize,
         ) {
             let points: Vec<Point> = ys.iter().enumerate().map(|(i, &y)| ((i as f64).powi(2), y)).collect();
-            let whole = fit(&points, degree).unwrap();
+            let whole = fit_polynomial(&points, degree).unwrap();
             for i in 0..points.len() {
                 let mut others = points.clone();
                 let (x, y) = others.remove(i);
-                let again = y - fit(&others, degree).unwrap().value_at(x);
+                let again = y - fit_polynomial(&others, degree).unwrap().value_at(x);
                 prop_assert!((whole.left_out_residuals[i] - again).abs() < 1e-6 * (1.0 + again.abs()));
             }
         }

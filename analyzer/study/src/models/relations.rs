@@ -13,14 +13,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use thiserror::Error;
 
-use super::linear::{LinearLaw, law};
+use super::linear::{LinearLaw, fit_law};
 use super::phases::{PhasesOfRun, TimeClass, forget_unfollowed};
 use super::quantity::CausalQuantity;
-use super::remarks::remarks;
-use super::totals::{RunTotals, totals};
-use super::validation::{SelectedFit, choose};
-use super::variables::{VariableSweep, sweeps, variables, varying};
-use super::{FitError, Point, different};
+use super::remarks::model_remarks;
+use super::totals::{RunTotals, sum_up_runs};
+use super::validation::{SelectedFit, choose_degree};
+use super::variables::{VariableSweep, run_variables, variable_sweeps, varying_names};
+use super::{FitError, Point, distinct_values};
 use crate::{RunMetrics, StoredRun};
 use lbprof_report::words::mpi_name;
 use lbprof_thresholds::study::{MIN_DEPARTURE_FROM_LAW, MIN_PHASE_WITHOUT_COUNTS, MIN_SIZES_OF_RELATION};
@@ -123,7 +123,7 @@ impl QuantityRelation {
 
     /// True if there are too few sizes to see whether another law fits better.
     pub fn has_few_sizes(&self) -> bool {
-        different(&self.points).len() < MIN_SIZES_OF_RELATION
+        distinct_values(&self.points).len() < MIN_SIZES_OF_RELATION
     }
 
     /// Forgets a law and a polynomial, each by itself, that fit badly where there are too few sizes to find a better one, and keeps why.
@@ -131,7 +131,7 @@ impl QuantityRelation {
         if !self.has_few_sizes() {
             return;
         }
-        let error = FitError::TooFewSizes(different(&self.points).len());
+        let error = FitError::TooFewSizes(distinct_values(&self.points).len());
         if self.linear.take_if(|law| law.relative_error() > Some(MIN_DEPARTURE_FROM_LAW)).is_some() {
             self.no_law = Some(error.clone());
         }
@@ -170,15 +170,15 @@ impl StudyModels {
             return Err(ModelError::Programs(programs.iter().map(|name| (*name).to_owned()).collect()));
         }
         let mut figures: Vec<PhasesOfRun> = runs.iter().map(PhasesOfRun::new).collect();
-        let totals = totals(runs, &figures, all);
+        let totals = sum_up_runs(runs, &figures, all);
         let libraries: Vec<String> = runs.iter().map(|run| mpi_name(&run.mpi).to_owned()).collect();
-        let remarks = remarks(runs, &numbers, &figures, &libraries);
+        let remarks = model_remarks(runs, &numbers, &figures, &libraries);
         forget_unfollowed(&mut figures);
         let mut models = StudyModels {
             program: (*program).to_owned(),
             n_runs: runs.len(),
             numbers,
-            runs: runs.iter().map(variables).collect(),
+            runs: runs.iter().map(run_variables).collect(),
             libraries,
             variables: Vec::new(),
             phases: Vec::new(),
@@ -187,7 +187,7 @@ impl StudyModels {
             remarks,
             figures,
         };
-        models.variables = varying(&models.runs);
+        models.variables = varying_names(&models.runs);
         let regions: BTreeSet<&String> = models.figures.iter().flat_map(|run| run.regions.keys()).collect();
         models.phases = regions.into_iter().filter_map(|region| models.phase(region)).collect();
         models.phases.sort_by(|a, b| b.share.total_cmp(&a.share));
@@ -250,7 +250,7 @@ impl StudyModels {
     /// `to` against each variable, in the largest sweep of runs in which it differs alone.
     fn on_variables(&self, to: &CausalQuantity) -> Vec<QuantityRelation> {
         let relations = self.variables.iter().filter_map(|name| {
-            let largest = sweeps(&self.runs, &self.libraries, name).into_iter().next()?;
+            let largest = variable_sweeps(&self.runs, &self.libraries, name).into_iter().next()?;
             self.relation(CausalQuantity::Variable(name.clone()), to.clone(), &largest)
         });
         relations.collect()
@@ -259,7 +259,7 @@ impl StudyModels {
     fn on_work(&self, work: &CausalQuantity, to: &CausalQuantity) -> Option<QuantityRelation> {
         let all = VariableSweep { runs: (0..self.n_runs).collect(), held: BTreeMap::new(), n_different: 0 };
         let mut relation = self.relation(work.clone(), to.clone(), &all)?;
-        (relation.linear, relation.no_law) = split_result(law(&relation.points));
+        (relation.linear, relation.no_law) = split_result(fit_law(&relation.points));
         relation.drop_what_too_few_sizes_say();
         Some(relation)
     }
@@ -271,7 +271,7 @@ impl StudyModels {
         if points.iter().all(|point| point.1 == 0.0) {
             return None;
         }
-        let (polynomial, no_polynomial) = split_result(choose(&points));
+        let (polynomial, no_polynomial) = split_result(choose_degree(&points));
         let held = sweep.held.iter().filter(|(name, _)| self.variables.contains(name));
         let mut relation = QuantityRelation {
             from,
@@ -371,8 +371,8 @@ mod tests {
         let mut found = relation(&models, "#op main/multiply", "T_comp main/multiply").clone();
         for curve in [|x: f64| x * x, |_: f64| 5.0] {
             found.points = (1..=8).map(f64::from).map(|x| (x, curve(x))).collect();
-            found.polynomial = Some(choose(&found.points).unwrap());
-            found.linear = Some(law(&found.points).unwrap());
+            found.polynomial = Some(choose_degree(&found.points).unwrap());
+            found.linear = Some(fit_law(&found.points).unwrap());
             assert!(found.law().is_none(), "{found:?}");
         }
     }
@@ -398,8 +398,8 @@ mod tests {
         let models = StudyModels::from_runs(&two).unwrap();
         let mut found = relation(&models, "#q main/broadcast", "T_comm main/broadcast").clone();
         found.points = vec![(1600.0, 10.0), (3600.0, 10.1)];
-        found.polynomial = Some(choose(&found.points).unwrap());
-        found.linear = Some(law(&found.points).unwrap());
+        found.polynomial = Some(choose_degree(&found.points).unwrap());
+        found.linear = Some(fit_law(&found.points).unwrap());
         found.drop_what_too_few_sizes_say();
         assert!(found.linear.is_none() && found.polynomial.is_some(), "{found:?}");
         assert_eq!(found.no_law, Some(FitError::TooFewSizes(2)));

@@ -6,7 +6,7 @@ use super::phases::PhasesOfRun;
 use crate::{RunMetrics, text};
 
 /// Returns remarks as sentences, the most important first. Names in them are as recorded: the caller escapes them.
-pub(super) fn remarks(
+pub(super) fn model_remarks(
     runs: &[RunMetrics],
     numbers: &[u32],
     figures: &[PhasesOfRun],
@@ -42,5 +42,5 @@ pub(super) fn remarks(
 fn name_runs<T>(numbers: &[u32], of_runs: &[T], condition: impl Fn(&T) -> bool) -> Option<String> {
     let meeting = of_runs.iter().zip(numbers).filter(|(of_run, _)| condition(of_run));
     let numbers: Vec<u32> = meeting.map(|(_, number)| *number).collect();
-    (!numbers.is_empty()).then(|| text::runs(&numbers))
+    (!numbers.is_empty()).then(|| text::name_runs_by_number(&numbers))
 }

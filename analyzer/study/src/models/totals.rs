@@ -32,7 +32,7 @@ pub struct RunTotals {
 }
 
 /// Sums up each of `runs`, whose phases are `figures` and whose times on one rank may be among `all`.
-pub fn totals(runs: &[RunMetrics], figures: &[PhasesOfRun], all: &[&RunMetrics]) -> Vec<RunTotals> {
+pub fn sum_up_runs(runs: &[RunMetrics], figures: &[PhasesOfRun], all: &[&RunMetrics]) -> Vec<RunTotals> {
     let mut totals = Vec::new();
     for (run, figures) in runs.iter().zip(figures) {
         let same_mpi = all.iter().filter(|other| mpi_name(&other.mpi) == mpi_name(&run.mpi));
@@ -96,7 +96,7 @@ mod tests {
     }
 
     fn of(runs: &[RunMetrics]) -> Vec<RunTotals> {
-        totals(runs, &runs.iter().map(PhasesOfRun::new).collect::<Vec<_>>(), &runs.iter().collect::<Vec<_>>())
+        sum_up_runs(runs, &runs.iter().map(PhasesOfRun::new).collect::<Vec<_>>(), &runs.iter().collect::<Vec<_>>())
     }
 
     #[test]
@@ -144,7 +144,7 @@ mod tests {
         let (one, four) = (run(1, 10.0, 10.0, 0.0), run(4, 3.0, 4.0, 0.5));
         let other = RunMetrics { mpi: "MPICH 4.2.0".to_owned(), ..one.clone() };
         let figures = [PhasesOfRun::new(&four)];
-        let of = |all: &[&RunMetrics]| totals(std::slice::from_ref(&four), &figures, all).remove(0);
+        let of = |all: &[&RunMetrics]| sum_up_runs(std::slice::from_ref(&four), &figures, all).remove(0);
         assert_eq!((of(&[&other]).t_seq_s, of(&[&other]).is_measured), (12.0, false));
         assert_eq!((of(&[&other, &one]).t_seq_s, of(&[&other, &one]).is_measured), (10.0, true));
     }

@@ -9,7 +9,7 @@
 
 use serde::Serialize;
 
-use super::polynomial::{PolynomialFit, fit};
+use super::polynomial::{PolynomialFit, fit_polynomial};
 use super::{FitError, Point};
 use lbprof_thresholds::study::{MAX_DEGREE, ROUNDING_OF_VALUES};
 
@@ -61,9 +61,9 @@ impl SelectedFit {
 /// Degrees for which there are too few points are not tried: if there are too few for all, the result is the error of degree 0.
 ///
 /// Source: docs/metrics.md §5; the one-standard-error rule: Breiman et al., "Classification and Regression Trees" (1984), §3.4.3.
-pub fn choose(points: &[Point]) -> Result<SelectedFit, FitError> {
-    let mut fits = vec![fit(points, 0)?];
-    fits.extend((1..=MAX_DEGREE).map_while(|degree| fit(points, degree).ok()));
+pub fn choose_degree(points: &[Point]) -> Result<SelectedFit, FitError> {
+    let mut fits = vec![fit_polynomial(points, 0)?];
+    fits.extend((1..=MAX_DEGREE).map_while(|degree| fit_polynomial(points, degree).ok()));
     let errors: Vec<DegreeError> = fits.iter().map(degree_error).collect();
     let size = (points.iter().map(|(_, y)| y * y).sum::<f64>() / points.len() as f64).sqrt();
     let best = errors.iter().min_by(|a, b| a.squared_error().total_cmp(&b.squared_error()));
@@ -103,7 +103,7 @@ mod tests {
     fn the_degree_of_a_noisy_polynomial_is_found() {
         for degree in 0..=MAX_DEGREE {
             // The least that the highest power bends the curve beyond what lower ones can follow is 2⁻⁷ for degree 4.
-            let found = (0..50).map(|seed| choose(&noisy(degree, 20, 1e-3, seed)).unwrap().fit.degree);
+            let found = (0..50).map(|seed| choose_degree(&noisy(degree, 20, 1e-3, seed)).unwrap().fit.degree);
             let mut wrong: Vec<usize> = found.filter(|&found| found != degree).collect();
             wrong.sort_unstable();
             assert!(wrong.iter().all(|&found| found > degree), "never too low: {degree} {wrong:?}");
@@ -113,7 +113,8 @@ mod tests {
 
     #[test]
     fn noise_alone_has_no_degree() {
-        let degrees: Vec<usize> = (0..100).map(|seed| choose(&noisy(0, 8, 0.1, seed)).unwrap().fit.degree).collect();
+        let degrees: Vec<usize> =
+            (0..100).map(|seed| choose_degree(&noisy(0, 8, 0.1, seed)).unwrap().fit.degree).collect();
         let zero = degrees.iter().filter(|&&degree| degree == 0).count();
         assert!(zero >= 85, "{degrees:?}");
     }
@@ -122,18 +123,18 @@ mod tests {
     fn what_is_exact_is_found_from_few_points() {
         // 2 n³ operations at five sizes; degree 4 is not tried, for it needs six.
         let points: Vec<Point> = [40.0, 60.0, 80.0, 100.0, 120.0_f64].map(|n| (n, 2.0 * n.powi(3))).into();
-        let chosen = choose(&points).unwrap();
+        let chosen = choose_degree(&points).unwrap();
         assert_eq!((chosen.fit.degree, chosen.errors.len()), (3, 4));
         assert!(chosen.relative_error().unwrap() < 1e-12);
         let flat: Vec<Point> = [40.0, 60.0, 80.0].map(|n| (n, 7.0)).into();
-        assert_eq!(choose(&flat).unwrap().fit.degree, 0);
-        assert_eq!(choose(&[(1.0, 0.0), (2.0, 0.0)]).unwrap().relative_error(), None);
+        assert_eq!(choose_degree(&flat).unwrap().fit.degree, 0);
+        assert_eq!(choose_degree(&[(1.0, 0.0), (2.0, 0.0)]).unwrap().relative_error(), None);
     }
 
     #[test]
     fn errors_of_degrees_by_hand() {
         // Left out, each is predicted by the mean of the others: 3.5, 2, 1.5. Residuals −3.5... of 0, 3, 4: −3.5, 1, 2.5.
-        let chosen = choose(&[(1.0, 0.0), (2.0, 3.0), (3.0, 4.0)]).unwrap();
+        let chosen = choose_degree(&[(1.0, 0.0), (2.0, 3.0), (3.0, 4.0)]).unwrap();
         let squares = [12.25, 1.0, 6.25];
         assert!((chosen.errors[0].error - (squares.iter().sum::<f64>() / 3.0).sqrt()).abs() < 1e-12);
         // The lines through two of them: 2 at 1, 2 at 2, 6 at 3. Residuals −2, 1, −2.
@@ -143,6 +144,6 @@ mod tests {
 
     #[test]
     fn too_few_points_are_said() {
-        assert_eq!(choose(&[(1.0, 1.0)]).unwrap_err(), FitError::TooFewPoints { degree: 0, found: 1 });
+        assert_eq!(choose_degree(&[(1.0, 1.0)]).unwrap_err(), FitError::TooFewPoints { degree: 0, found: 1 });
     }
 }

@@ -9,7 +9,7 @@ use crate::RunMetrics;
 pub const RANKS: &str = "P";
 
 /// The variables of a run: P and its parameters.
-pub fn variables(run: &RunMetrics) -> BTreeMap<String, f64> {
+pub fn run_variables(run: &RunMetrics) -> BTreeMap<String, f64> {
     let mut variables = run.params.clone();
     variables.insert(RANKS.to_owned(), f64::from(run.n_ranks));
     variables
@@ -27,7 +27,7 @@ pub struct VariableSweep {
 }
 
 /// Names of variables that differ between runs, P first.
-pub fn varying(runs: &[BTreeMap<String, f64>]) -> Vec<String> {
+pub fn varying_names(runs: &[BTreeMap<String, f64>]) -> Vec<String> {
     let mut names: Vec<&String> = runs.iter().flat_map(BTreeMap::keys).collect();
     names.sort_by_key(|name| (*name != RANKS, *name));
     names.dedup();
@@ -44,7 +44,7 @@ type Key<'a> = (Option<&'a String>, Vec<(&'a str, u64)>);
 
 /// The sweeps of runs that have `name` and differ in nothing else, nor in their `libraries` (one entry per run). Sweeps with most values
 /// of it come first, then those with most runs, then the largest.
-pub fn sweeps(runs: &[BTreeMap<String, f64>], libraries: &[String], name: &str) -> Vec<VariableSweep> {
+pub fn variable_sweeps(runs: &[BTreeMap<String, f64>], libraries: &[String], name: &str) -> Vec<VariableSweep> {
     let mut sweeps: BTreeMap<Key, VariableSweep> = BTreeMap::new();
     for (at, variables) in runs.iter().enumerate() {
         if !variables.contains_key(name) {
@@ -87,31 +87,32 @@ mod tests {
     fn the_sweep_with_most_values_comes_first() {
         let mut runs =
             vec![run(1.0, 40.0), run(2.0, 80.0), run(2.0, 60.0), run(2.0, 40.0), run(4.0, 40.0), run(2.0, 40.0)];
-        let by_n = sweeps(&runs, &[], "n");
+        let by_n = variable_sweeps(&runs, &[], "n");
         assert_eq!((by_n[0].runs.clone(), by_n[0].n_different), (vec![3, 5, 2, 1], 3));
         assert_eq!(by_n[0].held, [("P".to_owned(), 2.0)].into());
         assert_eq!(by_n.len(), 3);
         assert_eq!(by_n[1].held["P"], 4.0, "of as many the largest");
-        assert_eq!(sweeps(&runs, &[], RANKS)[0].runs, [0, 3, 5, 4]);
-        assert_eq!(varying(&runs), ["P", "n"]);
+        assert_eq!(variable_sweeps(&runs, &[], RANKS)[0].runs, [0, 3, 5, 4]);
+        assert_eq!(varying_names(&runs), ["P", "n"]);
         // A run without the parameter is in no sweep of it, and with no other in one.
         runs.push([(RANKS.to_owned(), 8.0)].into());
-        assert_eq!(sweeps(&runs, &[], "n"), by_n);
-        assert_eq!(sweeps(&runs, &[], RANKS)[0].runs.len(), 4);
+        assert_eq!(variable_sweeps(&runs, &[], "n"), by_n);
+        assert_eq!(variable_sweeps(&runs, &[], RANKS)[0].runs.len(), 4);
     }
 
     #[test]
     fn runs_under_another_library_are_in_another_sweep() {
         let runs = vec![run(1.0, 40.0), run(2.0, 40.0), run(4.0, 40.0), run(2.0, 40.0)];
         let libraries = ["A", "A", "A", "B"].map(str::to_owned);
-        let found: Vec<Vec<usize>> = sweeps(&runs, &libraries, RANKS).into_iter().map(|sweep| sweep.runs).collect();
+        let found: Vec<Vec<usize>> =
+            variable_sweeps(&runs, &libraries, RANKS).into_iter().map(|sweep| sweep.runs).collect();
         assert_eq!(found, [vec![0, 1, 2], vec![3]]);
     }
 
     #[test]
     fn what_is_the_same_everywhere_is_no_variable() {
-        assert!(varying(&[run(2.0, 40.0), run(2.0, 40.0)]).is_empty());
-        assert_eq!(varying(&[run(2.0, 40.0), run(2.0, 41.0)]), ["n"]);
-        assert!(varying(&[]).is_empty() && sweeps(&[], &[], "n").is_empty());
+        assert!(varying_names(&[run(2.0, 40.0), run(2.0, 40.0)]).is_empty());
+        assert_eq!(varying_names(&[run(2.0, 40.0), run(2.0, 41.0)]), ["n"]);
+        assert!(varying_names(&[]).is_empty() && variable_sweeps(&[], &[], "n").is_empty());
     }
 }

@@ -8,7 +8,7 @@ pub(super) fn to_sql_integer(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-pub(super) fn rows<T>(
+pub(super) fn read_rows<T>(
     connection: &Connection,
     select: &str,
     number: u32,
@@ -17,19 +17,19 @@ pub(super) fn rows<T>(
     connection.prepare_cached(select)?.query_map([number], read)?.collect()
 }
 
-pub(super) fn time(row: &Row, column: &str) -> rusqlite::Result<f64> {
-    let seconds = real(row, column)?;
+pub(super) fn read_time(row: &Row, column: &str) -> rusqlite::Result<f64> {
+    let seconds = read_real(row, column)?;
     match seconds.is_finite() && seconds >= -ROUNDING_OF_STORED_TIMES_S {
         true => Ok(seconds.max(0.0)),
-        false => Err(wrong("a time is below 0, or no number".into())),
+        false => Err(wrong_cell("a time is below 0, or no number".into())),
     }
 }
 
 /// A number; what SQLite keeps as NULL is not one.
-pub(super) fn real(row: &Row, column: &str) -> rusqlite::Result<f64> {
+pub(super) fn read_real(row: &Row, column: &str) -> rusqlite::Result<f64> {
     Ok(row.get::<_, Option<f64>>(column)?.unwrap_or(f64::NAN))
 }
 
-pub(super) fn wrong(what: Box<dyn std::error::Error + Send + Sync>) -> rusqlite::Error {
+pub(super) fn wrong_cell(what: Box<dyn std::error::Error + Send + Sync>) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(0, Type::Text, what)
 }

@@ -9,7 +9,7 @@ use rusqlite::types::ValueRef;
 
 use super::schema::TABLES;
 
-pub(super) fn write(connection: &Connection, number: u32) -> rusqlite::Result<()> {
+pub(super) fn write_checksum(connection: &Connection, number: u32) -> rusqlite::Result<()> {
     let crc = sum_rows(connection, i64::from(number))?;
     connection.execute("INSERT OR REPLACE INTO checksums (run, crc) VALUES (?1, ?2)", [i64::from(number), crc])?;
     Ok(())

@@ -12,12 +12,12 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, params};
 
-use super::cells::{rows, time, to_sql_integer, wrong};
+use super::cells::{read_rows, read_time, to_sql_integer, wrong_cell};
 use super::schema::select_of_run;
 use crate::RunMetrics;
 use crate::run::{FunctionFigures, FunctionSums};
 
-pub(super) fn write(connection: &Connection, run: &RunMetrics, number: u32) -> rusqlite::Result<()> {
+pub(super) fn write_functions(connection: &Connection, run: &RunMetrics, number: u32) -> rusqlite::Result<()> {
     let Some(figures) = &run.functions else { return Ok(()) };
     let mut insert = connection.prepare("INSERT INTO functions VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
     let regions = figures.regions.iter().map(|(path, sums)| (Some(path), sums));
@@ -32,11 +32,11 @@ pub(super) fn write(connection: &Connection, run: &RunMetrics, number: u32) -> r
     Ok(())
 }
 
-pub(super) fn read(connection: &Connection, number: u32) -> rusqlite::Result<Option<FunctionFigures>> {
-    let all = rows(connection, &select_of_run("functions"), number, |row| {
+pub(super) fn read_functions(connection: &Connection, number: u32) -> rusqlite::Result<Option<FunctionFigures>> {
+    let all = read_rows(connection, &select_of_run("functions"), number, |row| {
         let function: Option<String> = row.get("function")?;
-        let error_s = if function.is_some() { time(row, "error_s")? } else { 0.0 };
-        Ok((row.get::<_, Option<String>>("region")?, function, time(row, "mean_s")?, error_s))
+        let error_s = if function.is_some() { read_time(row, "error_s")? } else { 0.0 };
+        Ok((row.get::<_, Option<String>>("region")?, function, read_time(row, "mean_s")?, error_s))
     })?;
     if all.is_empty() {
         return Ok(None);
@@ -53,11 +53,11 @@ pub(super) fn read(connection: &Connection, number: u32) -> rusqlite::Result<Opt
             }
         };
         if !is_new {
-            return Err(wrong("a function of a region is there twice".into()));
+            return Err(wrong_cell("a function of a region is there twice".into()));
         }
     }
     if !sums.contains_key(&None) || sums.values().any(|(_, is_whole)| !is_whole) {
-        return Err(wrong("the sum of the other functions is not there".into()));
+        return Err(wrong_cell("the sum of the other functions is not there".into()));
     }
     let mut figures = FunctionFigures::default();
     for (region, (sums, _)) in sums {

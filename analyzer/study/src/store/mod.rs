@@ -70,7 +70,7 @@ impl StudyFile {
         connection.pragma_update(None, "trusted_schema", false).explain(path)?;
         connection.pragma_update(None, "foreign_keys", true).explain(path)?;
         let study = StudyFile { path: path.to_owned(), connection };
-        schema::check(&study.connection, path)?;
+        schema::check_file(&study.connection, path)?;
         study.check_runs()?;
         Ok(study)
     }
@@ -96,15 +96,15 @@ impl StudyFile {
     pub fn add(&mut self, run: &RunMetrics, replace: bool) -> Result<u32, StoreError> {
         let path = self.path.clone();
         let transaction = self.begin()?;
-        schema::create(&transaction, &path)?;
+        schema::create_tables(&transaction, &path)?;
         let number = number_of(&transaction, run.id).explain(&path)?;
         match number {
             Some(number) if !replace => return Err(StoreError::Twice { path, id: run.id, number }),
-            Some(number) => drop(write::remove(&transaction, number).explain(&path)?),
+            Some(number) => drop(write::remove_run(&transaction, number).explain(&path)?),
             None => {}
         }
-        let number = write::add(&transaction, run, number).explain(&path)?;
-        checksum::write(&transaction, number).explain(&path)?;
+        let number = write::write_run(&transaction, run, number).explain(&path)?;
+        checksum::write_checksum(&transaction, number).explain(&path)?;
         transaction.commit().explain(&path)?;
         Ok(number)
     }
@@ -115,7 +115,7 @@ impl StudyFile {
         let transaction = self.begin()?;
         for &number in numbers {
             if schema::is_empty(&transaction).explain(&path)?
-                || write::remove(&transaction, number).explain(&path)? == 0
+                || write::remove_run(&transaction, number).explain(&path)? == 0
             {
                 return Err(StoreError::NoRun(path, number.to_string()));
             }
@@ -125,12 +125,12 @@ impl StudyFile {
 
     /// Returns all runs, by number.
     pub fn runs(&self) -> Result<Vec<StoredRun>, StoreError> {
-        self.read(read::runs)
+        self.read(read::read_runs)
     }
 
     /// Reads the runs for lists: without figures by rank, phase, region, cause or function.
     pub fn heads(&self) -> Result<Vec<StoredRun>, StoreError> {
-        self.read(read::heads)
+        self.read(read::read_heads)
     }
 
     /// Programs whose runs it holds, each once, sorted.

@@ -197,22 +197,22 @@ CREATE TABLE checksums (
 
 /// True if nothing was ever written: another process is just creating the study.
 pub(super) fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
-    Ok(stated(connection)? == (0, 0) && tables(connection)? == 0)
+    Ok(stated_format(connection)? == (0, 0) && count_tables(connection)? == 0)
 }
 
 /// Refuses a file that is no study, is of another version, or is damaged.
-pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+pub(super) fn check_file(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     // As of one moment: another may begin the study meanwhile.
     let moment = connection.unchecked_transaction().explain(path)?;
-    match stated(&moment).explain(path)? {
-        (0, 0) if tables(&moment).explain(path)? == 0 => Ok(()),
-        (APPLICATION_ID, VERSION) => intact(&moment, path),
+    match stated_format(&moment).explain(path)? {
+        (0, 0) if count_tables(&moment).explain(path)? == 0 => Ok(()),
+        (APPLICATION_ID, VERSION) => check_intact(&moment, path),
         (APPLICATION_ID, found) => Err(StoreError::Version { path: path.to_owned(), found, read: VERSION }),
         _ => Err(StoreError::NotAStudy(path.to_owned())),
     }
 }
 
-pub(super) fn create(transaction: &Transaction, path: &Path) -> Result<(), StoreError> {
+pub(super) fn create_tables(transaction: &Transaction, path: &Path) -> Result<(), StoreError> {
     if !is_empty(transaction).explain(path)? {
         return Ok(());
     }
@@ -222,27 +222,27 @@ pub(super) fn create(transaction: &Transaction, path: &Path) -> Result<(), Store
 }
 
 /// Reads the head of the file: the program that it is of, and its version.
-fn stated(connection: &Connection) -> rusqlite::Result<(i32, i32)> {
+fn stated_format(connection: &Connection) -> rusqlite::Result<(i32, i32)> {
     let application_id = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let version = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     Ok((application_id, version))
 }
 
-fn tables(connection: &Connection) -> rusqlite::Result<i64> {
-    connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))
+fn count_tables(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.query_row("SELECT count_objects(*) FROM sqlite_master", [], |row| row.get(0))
 }
 
 /// Refuses a file in which pages are missing or do not fit together, or one whose tables are none: a view of their name computes what
 /// it likes, for as long as it likes, and so does a trigger.
-fn intact(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+fn check_intact(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     for StudyTable { name: table, .. } in TABLES {
         // A view would not do, since it computes anything.
         let condition = "type = 'table' AND rootpage > 0 AND name = ?1";
-        if count(connection, condition, table).explain(path)? == 0 {
+        if count_objects(connection, condition, table).explain(path)? == 0 {
             return Err(StoreError::damaged(path, &format!("there is no table {table}")));
         }
     }
-    if count(connection, "type = ?1", "trigger").explain(path)? > 0 {
+    if count_objects(connection, "type = ?1", "trigger").explain(path)? > 0 {
         return Err(StoreError::damaged(path, "it has triggers"));
     }
     let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).explain(path)?;
@@ -252,6 +252,7 @@ fn intact(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     }
 }
 
-fn count(connection: &Connection, condition: &str, value: &str) -> rusqlite::Result<i64> {
-    connection.query_row(&format!("SELECT count(*) FROM sqlite_master WHERE {condition}"), [value], |row| row.get(0))
+fn count_objects(connection: &Connection, condition: &str, value: &str) -> rusqlite::Result<i64> {
+    connection
+        .query_row(&format!("SELECT count_objects(*) FROM sqlite_master WHERE {condition}"), [value], |row| row.get(0))
 }

@@ -270,7 +270,7 @@ fn a_flipped_bit_changes_no_figure() {
     for id in 1..=3 {
         study.add(&run(id, 12), false).unwrap();
     }
-    let (runs, tables) = (study.runs().unwrap(), export::tables(&study).unwrap());
+    let (runs, tables) = (study.runs().unwrap(), export::read_tables(&study).unwrap());
     drop(study);
     let whole = fs::read(dir.path().join("a.study")).unwrap();
     let path = dir.path().join("flipped");
@@ -282,7 +282,7 @@ fn a_flipped_bit_changes_no_figure() {
         let mut bytes = whole.clone();
         bytes[at / 8] ^= 1 << (at % 8);
         fs::write(&path, &bytes).unwrap();
-        match StudyFile::open(&path).and_then(|study| Ok((study.runs()?, export::tables(&study)?))) {
+        match StudyFile::open(&path).and_then(|study| Ok((study.runs()?, export::read_tables(&study)?))) {
             Ok(found) => assert!(found == (runs.clone(), tables.clone()), "bit {at}"),
             Err(error) => {
                 n_refused += 1;
@@ -331,7 +331,7 @@ fn rows_that_make_no_sense_are_damage() {
         let path = dir.path().join("a.study");
         assert!(matches!(StudyFile::open(&path), Err(StoreError::Damaged { .. })), "by the checksum: {change}");
         // So it is where somebody has changed the checksum, too. It cannot be made anew where a table is gone.
-        let _ = checksum::write(&study.connection, 1);
+        let _ = checksum::write_checksum(&study.connection, 1);
         drop(study);
         let found = StudyFile::open(&dir.path().join("a.study")).and_then(|study| study.runs());
         assert!(matches!(found, Err(StoreError::Damaged { .. })), "{change}: {found:?}");

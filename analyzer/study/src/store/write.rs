@@ -9,20 +9,20 @@ use crate::RunMetrics;
 use crate::run::{CoreFigures, CountedFigures, RegionFigures};
 
 /// Removes a run, and returns how many there were: 0 or 1.
-pub(super) fn remove(connection: &Connection, number: u32) -> rusqlite::Result<usize> {
+pub(super) fn remove_run(connection: &Connection, number: u32) -> rusqlite::Result<usize> {
     connection.execute("DELETE FROM runs WHERE run = ?1", [number])
 }
 
 /// Adds a run, under `number` where it is to have a certain one, and returns its number.
-pub(super) fn add(connection: &Connection, run: &RunMetrics, number: Option<u32>) -> rusqlite::Result<u32> {
-    let number = head(connection, run, number)?;
-    lists(connection, run, number)?;
-    ranks(connection, run, number)?;
+pub(super) fn write_run(connection: &Connection, run: &RunMetrics, number: Option<u32>) -> rusqlite::Result<u32> {
+    let number = write_head(connection, run, number)?;
+    write_lists(connection, run, number)?;
+    write_ranks(connection, run, number)?;
     for (at, region) in run.regions.iter().enumerate() {
-        self::region(connection, run, number, at, region)?;
+        self::write_region(connection, run, number, at, region)?;
     }
-    causes(connection, run, number)?;
-    functions::write(connection, run, number)?;
+    write_causes(connection, run, number)?;
+    functions::write_functions(connection, run, number)?;
     if let Some(CountedFigures { instructions, cycles, seconds }) = run.counted {
         let row = params![number, instructions, cycles, seconds];
         connection.execute("INSERT INTO hardware VALUES (?1, ?2, ?3, ?4)", row)?;
@@ -36,7 +36,7 @@ pub(super) fn add(connection: &Connection, run: &RunMetrics, number: Option<u32>
     Ok(number)
 }
 
-fn head(connection: &Connection, run: &RunMetrics, number: Option<u32>) -> rusqlite::Result<u32> {
+fn write_head(connection: &Connection, run: &RunMetrics, number: Option<u32>) -> rusqlite::Result<u32> {
     let command = serde_json::Value::from(run.command.clone()).to_string();
     let times = &run.times;
     connection.execute(
@@ -63,7 +63,7 @@ fn head(connection: &Connection, run: &RunMetrics, number: Option<u32>) -> rusql
     u32::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(0, number))
 }
 
-fn lists(connection: &Connection, run: &RunMetrics, number: u32) -> rusqlite::Result<()> {
+fn write_lists(connection: &Connection, run: &RunMetrics, number: u32) -> rusqlite::Result<()> {
     for (table, list) in [("hosts", &run.hosts), ("problems", &run.problems)] {
         let mut insert = connection.prepare(&format!("INSERT INTO {table} VALUES (?1, ?2, ?3)"))?;
         for (at, text) in list.iter().enumerate() {
@@ -80,7 +80,7 @@ fn lists(connection: &Connection, run: &RunMetrics, number: u32) -> rusqlite::Re
     Ok(())
 }
 
-fn ranks(connection: &Connection, run: &RunMetrics, number: u32) -> rusqlite::Result<()> {
+fn write_ranks(connection: &Connection, run: &RunMetrics, number: u32) -> rusqlite::Result<()> {
     let mut insert = connection.prepare("INSERT INTO ranks VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
     for rank in &run.ranks {
         let bytes = to_sql_integer(rank.max_resident_bytes);
@@ -95,7 +95,7 @@ fn ranks(connection: &Connection, run: &RunMetrics, number: u32) -> rusqlite::Re
     Ok(())
 }
 
-fn region(
+fn write_region(
     connection: &Connection,
     run: &RunMetrics,
     number: u32,
@@ -136,7 +136,7 @@ fn region(
     Ok(())
 }
 
-fn causes(connection: &Connection, run: &RunMetrics, number: u32) -> rusqlite::Result<()> {
+fn write_causes(connection: &Connection, run: &RunMetrics, number: u32) -> rusqlite::Result<()> {
     let mut insert = connection.prepare("INSERT INTO causes VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
     for (at, cause) in run.causes.iter().flatten().enumerate() {
         let (at, activity) = (to_sql_integer(at as u64), cause.activity.map(|activity| activity.name()));

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::remark::TableRemark;
 use crate::key::{KeyValue, RunCondition};
-use lbprof_analysis::metrics::median::median;
+use lbprof_analysis::metrics::median::median_of;
 use lbprof_thresholds::study::MIN_DIFFERENCE_OF_BEST;
 
 /// The selection of runs and columns to show.
@@ -129,7 +129,7 @@ impl TableCell {
         let values: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
         let least = values.iter().copied().reduce(f64::min)?;
         let largest = values.iter().copied().reduce(f64::max)?;
-        Some(TableCell { value: median(&values)?, range: (least, largest) })
+        Some(TableCell { value: median_of(&values)?, range: (least, largest) })
     }
 
     /// True if repeated runs differ.

@@ -50,7 +50,7 @@ impl ComputationScaling {
 }
 
 /// The scaling of `run` against the run of its program among `all` that has fewest ranks, the first of several.
-fn scaling(run: &RunMetrics, all: &[StoredRun]) -> Option<ComputationScaling> {
+fn computation_scaling(run: &RunMetrics, all: &[StoredRun]) -> Option<ComputationScaling> {
     let counting = all.iter().filter(|kept| kept.run.program() == run.program() && kept.run.counted.is_some());
     let reference = counting.min_by_key(|kept| (kept.run.n_ranks, kept.number))?;
     let (own, reference) = (run.counted?, reference.run.counted?);
@@ -82,7 +82,7 @@ impl RunFigures {
         });
         let on_one_rank = all.iter().filter(|other| is_on_one_rank(&other.run, run)).map(|kept| kept.number).collect();
         let complete = run.complete;
-        let scaling = scaling(run, all).filter(|_| region.is_none());
+        let scaling = computation_scaling(run, all).filter(|_| region.is_none());
         let cores = run.cores.filter(|_| region.is_none());
         let number = *number;
         RunFigures { number, complete, times, by_replay, no_ideal, iterations, overheads, on_one_rank, scaling, cores }
@@ -183,7 +183,7 @@ pub const TIME: &str = "Time";
 pub const OVERHEADS: &str = "Overheads";
 
 /// Returns the sections of a table. Sections without any known figure are left out.
-pub fn sections(columns: &[Vec<RunFigures>]) -> Vec<TableSection> {
+pub fn figure_sections(columns: &[Vec<RunFigures>]) -> Vec<TableSection> {
     let tables = [
         (TIME, FigureUnit::Seconds, TIMES),
         ("Of an iteration", FigureUnit::Seconds, ITERATION),
@@ -193,29 +193,29 @@ pub fn sections(columns: &[Vec<RunFigures>]) -> Vec<TableSection> {
     ];
     let mut sections = Vec::new();
     for (name, unit, rows) in tables {
-        let lines = rows.iter().map(|&(name, more, of)| line(name, more, columns, of));
+        let lines = rows.iter().map(|&(name, more, of)| figure_line(name, more, columns, of));
         let lines = lines.filter(|line| line.cells.iter().any(Option::is_some)).collect();
         sections.push(TableSection { name, unit, lines });
     }
-    sections.push(TableSection { name: OVERHEADS, unit: FigureUnit::Share, lines: overheads(columns) });
+    sections.push(TableSection { name: OVERHEADS, unit: FigureUnit::Share, lines: overhead_lines(columns) });
     sections.retain(|section| !section.lines.is_empty());
     sections
 }
 
-fn overheads(columns: &[Vec<RunFigures>]) -> Vec<FigureLine> {
+fn overhead_lines(columns: &[Vec<RunFigures>]) -> Vec<FigureLine> {
     let all = columns.iter().flatten().filter_map(|run| run.overheads.as_ref());
     let occurring: BTreeSet<TimeCategory> = all.flat_map(|overheads| &overheads.phases).map(|one| one.phase).collect();
     let phases = TimeCategory::ALL.into_iter().filter(|phase| occurring.contains(phase));
     let mut lines: Vec<FigureLine> =
-        phases.map(|phase| line(phase.name(), false, columns, |run| run.overhead_ratio(phase))).collect();
+        phases.map(|phase| figure_line(phase.name(), false, columns, |run| run.overhead_ratio(phase))).collect();
     if !lines.is_empty() {
-        lines.push(line("efficiency 1/Σ", true, columns, |run| run.overheads.as_ref()?.efficiency()));
+        lines.push(figure_line("efficiency 1/Σ", true, columns, |run| run.overheads.as_ref()?.efficiency()));
     }
     lines
 }
 
 /// The line of a figure: of repeated runs its median.
-pub(super) fn line(
+pub(super) fn figure_line(
     name: &'static str,
     more_is_better: bool,
     columns: &[Vec<RunFigures>],
@@ -238,11 +238,11 @@ mod tests {
         };
         // On 4 ranks a quarter more instructions, at half of them a cycle, and the same frequency.
         let all = [kept(1, 2, 8e9, 4e9, 2.0), kept(2, 4, 10e9, 10e9, 5.0)];
-        let scaling = |at: usize| scaling(&all[at].run, &all).unwrap();
+        let scaling = |at: usize| computation_scaling(&all[at].run, &all).unwrap();
         let of_four = scaling(1);
         assert_eq!((of_four.instructions, of_four.ipc, of_four.frequency), (0.8, 0.5, 1.0));
         assert!((of_four.total() - 2.0 / 5.0).abs() < 1e-12, "CPU time there over that here");
         assert!((scaling(0).total() - 1.0).abs() < 1e-12);
-        assert_eq!(super::scaling(&RunMetrics { counted: None, ..all[1].run.clone() }, &all), None);
+        assert_eq!(super::computation_scaling(&RunMetrics { counted: None, ..all[1].run.clone() }, &all), None);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::TableRequest;
-use crate::key::{BUILT_IN, KeyValue, RANKS, compare, keys};
+use crate::key::{BUILT_IN, KeyValue, RANKS, compare_values, known_keys};
 use crate::store::StoredRun;
 use lbprof_report::words::mpi_name;
 
@@ -21,18 +21,18 @@ pub struct RunGroup<'a> {
 type Values = Vec<Option<KeyValue>>;
 
 /// The tables of these runs: by program, then by all parameters that the columns do not show.
-pub fn groups<'a>(runs: &'a [StoredRun], wanted: &TableRequest) -> Vec<RunGroup<'a>> {
+pub fn group_runs<'a>(runs: &'a [StoredRun], wanted: &TableRequest) -> Vec<RunGroup<'a>> {
     let mut all = Vec::new();
-    for (_, of_program) in apart(runs.iter().collect(), &["program".to_owned()]) {
-        let mut varying = varying(&of_program);
+    for (_, of_program) in split_by_values(runs.iter().collect(), &["program".to_owned()]) {
+        let mut varying = varying_keys(&of_program);
         if wanted.each {
             varying.push("run".to_owned());
         }
         let by = if wanted.by.is_empty() { default_by(&of_program, &varying, wanted) } else { wanted.by.clone() };
         let columns: HashSet<&String> = by.iter().collect();
         let rest: Vec<String> = varying.into_iter().filter(|key| !columns.contains(key) && key != "run").collect();
-        for (_, runs) in apart(of_program, &rest) {
-            all.push(group(runs, &by, &rest, wanted.each));
+        for (_, runs) in split_by_values(of_program, &rest) {
+            all.push(make_group(runs, &by, &rest, wanted.each));
         }
     }
     all
@@ -43,7 +43,7 @@ pub fn groups<'a>(runs: &'a [StoredRun], wanted: &TableRequest) -> Vec<RunGroup<
 /// There may be hundreds of thousands of parameters, so the runs are not grouped anew for each: what a run has besides a parameter is the sum
 /// over all that it has, less that parameter.
 pub fn find_distinguishing_params(runs: &[StoredRun]) -> Vec<String> {
-    let keys = keys(runs);
+    let keys = known_keys(runs);
     let sums = runs.iter().map(|run| {
         let compared = keys.iter().map(String::as_str).filter(|key| is_compared(key)).chain(["program"]);
         let hashes = compared.map(|key| hash_value(key, KeyValue::look_up(run, key).as_ref()));
@@ -58,7 +58,7 @@ pub fn find_distinguishing_params(runs: &[StoredRun]) -> Vec<String> {
             let value = KeyValue::look_up(run, key);
             let rest = sum.wrapping_sub(hash_value(key, value.as_ref()));
             let first = first_of_rest.entry(rest).or_insert_with(|| value.clone());
-            compare(std::slice::from_ref(first), &[value]).is_ne()
+            compare_values(std::slice::from_ref(first), &[value]).is_ne()
         })
     });
     distinguishing.cloned().collect()
@@ -81,8 +81,8 @@ fn hash_value(key: &str, value: Option<&KeyValue>) -> u64 {
     hasher.finish()
 }
 
-fn varying(runs: &[&StoredRun]) -> Vec<String> {
-    let mut keys = keys(runs.iter().copied());
+fn varying_keys(runs: &[&StoredRun]) -> Vec<String> {
+    let mut keys = known_keys(runs.iter().copied());
     keys.retain(|key| {
         let mut values = runs.iter().map(|run| KeyValue::look_up(run, key));
         let first = values.next().flatten();
@@ -99,19 +99,20 @@ fn default_by(runs: &[&StoredRun], varying: &[String], wanted: &TableRequest) ->
         return ranks;
     }
     let rest: Vec<String> = params.iter().filter(|key| *key != RANKS).cloned().collect();
-    let side_by_side = apart(runs.to_vec(), &rest).iter().any(|(_, runs)| apart(runs.clone(), &ranks).len() > 1);
+    let side_by_side =
+        split_by_values(runs.to_vec(), &rest).iter().any(|(_, runs)| split_by_values(runs.clone(), &ranks).len() > 1);
     if side_by_side && !wanted.weak { ranks } else { params }
 }
 
-fn group<'a>(runs: Vec<&'a StoredRun>, by: &[String], rest: &[String], each: bool) -> RunGroup<'a> {
+fn make_group<'a>(runs: Vec<&'a StoredRun>, by: &[String], rest: &[String], each: bool) -> RunGroup<'a> {
     // There may be hundreds of thousands of parameters.
     let columns: HashSet<&String> = by.iter().collect();
-    let fixed = keys(runs.iter().copied()).into_iter().filter(|key| {
+    let fixed = known_keys(runs.iter().copied()).into_iter().filter(|key| {
         !columns.contains(key)
             && is_compared(key)
             // It is reported where there are runs under several.
             && (key != "mpi" || rest.contains(key))
-            && apart(runs.clone(), std::slice::from_ref(key)).len() == 1
+            && split_by_values(runs.clone(), std::slice::from_ref(key)).len() == 1
     });
     let fixed = fixed.filter_map(|key| Some((key.clone(), KeyValue::look_up(runs.first()?, &key)?))).collect();
     let program = runs.first().map(|run| run.run.program().to_owned()).unwrap_or_default();
@@ -119,13 +120,13 @@ fn group<'a>(runs: Vec<&'a StoredRun>, by: &[String], rest: &[String], each: boo
     if each {
         grouped_by.push("run".to_owned());
     }
-    let columns = apart(runs, &grouped_by).into_iter().map(|(_, runs)| runs).collect();
+    let columns = split_by_values(runs, &grouped_by).into_iter().map(|(_, runs)| runs).collect();
     RunGroup { program, fixed, by: by.to_vec(), columns }
 }
 
 /// Returns the runs of `all` that `run` may be compared with: under the same MPI library, unless the columns of its table distinguish
 /// libraries.
-pub fn comparable<'a>(run: &StoredRun, group: &RunGroup, all: &'a [StoredRun]) -> Cow<'a, [StoredRun]> {
+pub fn comparable_runs<'a>(run: &StoredRun, group: &RunGroup, all: &'a [StoredRun]) -> Cow<'a, [StoredRun]> {
     let mpi = mpi_name(&run.run.mpi);
     if group.by.iter().any(|key| key == "mpi") || all.iter().all(|other| mpi_name(&other.run.mpi) == mpi) {
         return Cow::Borrowed(all);
@@ -133,11 +134,11 @@ pub fn comparable<'a>(run: &StoredRun, group: &RunGroup, all: &'a [StoredRun]) -
     all.iter().filter(|other| mpi_name(&other.run.mpi) == mpi).cloned().collect()
 }
 
-fn apart<'a>(runs: Vec<&'a StoredRun>, by: &[String]) -> Vec<(Values, Vec<&'a StoredRun>)> {
+fn split_by_values<'a>(runs: Vec<&'a StoredRun>, by: &[String]) -> Vec<(Values, Vec<&'a StoredRun>)> {
     let mut parts: Vec<(Values, Vec<&StoredRun>)> = Vec::new();
     for run in runs {
         let values: Values = by.iter().map(|key| KeyValue::look_up(run, key)).collect();
-        match parts.binary_search_by(|(of_part, _)| compare(of_part, &values)) {
+        match parts.binary_search_by(|(of_part, _)| compare_values(of_part, &values)) {
             Ok(at) => parts[at].1.push(run),
             Err(at) => parts.insert(at, (values, vec![run])),
         }
@@ -158,7 +159,7 @@ mod tests {
         let run = |number| StoredRun { number, run: RunMetrics { params: params(number), ..RunMetrics::default() } };
         let runs = [run(1), run(2)];
         let begun = Instant::now();
-        let groups = groups(&runs, &TableRequest::default());
+        let groups = group_runs(&runs, &TableRequest::default());
         assert_eq!(groups[0].by.len(), 100_000);
         // Quadratic, it is minutes.
         assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());

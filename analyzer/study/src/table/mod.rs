@@ -24,31 +24,31 @@ pub use remark::TableRemark;
 pub use scaling_base::ScalingBase;
 
 /// The tables that are wanted of the runs of a study, or what of that the study does not have.
-pub fn tables(runs: &[StoredRun], wanted: &TableRequest) -> Result<Vec<FigureTable>, NotInStudy> {
-    let selected = key::selected(runs, &wanted.conditions)?;
-    let known = key::keys(runs);
+pub fn make_tables(runs: &[StoredRun], wanted: &TableRequest) -> Result<Vec<FigureTable>, NotInStudy> {
+    let selected = key::select_runs(runs, &wanted.conditions)?;
+    let known = key::known_keys(runs);
     if let Some(unknown) = wanted.by.iter().find(|key| !known.contains(key)) {
         return Err(NotInStudy::NoParam(unknown.clone(), known));
     }
     if let Some(path) = &wanted.region {
         figures::check_region(&selected, path)?;
     }
-    let groups = grouping::groups(&selected, wanted);
-    Ok(groups.iter().map(|group| table(group, runs, wanted)).collect())
+    let groups = grouping::group_runs(&selected, wanted);
+    Ok(groups.iter().map(|group| make_table(group, runs, wanted)).collect())
 }
 
-fn table(group: &RunGroup, all: &[StoredRun], wanted: &TableRequest) -> FigureTable {
+fn make_table(group: &RunGroup, all: &[StoredRun], wanted: &TableRequest) -> FigureTable {
     let first = group.columns.iter().flatten().next();
-    let comparable = first.map_or(Cow::Borrowed(all), |run| grouping::comparable(run, group, all));
+    let comparable = first.map_or(Cow::Borrowed(all), |run| grouping::comparable_runs(run, group, all));
     let mut figures: Vec<Vec<RunFigures>> = Vec::new();
     for runs in &group.columns {
         let region = wanted.region.as_deref();
         figures.push(runs.iter().map(|run| RunFigures::from_run(run, &comparable, region)).collect());
     }
-    let columns: Vec<RunColumn> = group.columns.iter().map(|runs| column(runs, &group.by)).collect();
-    let bases = scaling::bases(group, all, wanted);
-    let mut sections = figures::sections(&figures);
-    sections.extend(scaling::section(&bases, &columns, &figures, wanted.weak));
+    let columns: Vec<RunColumn> = group.columns.iter().map(|runs| run_column(runs, &group.by)).collect();
+    let bases = scaling::scaling_bases(group, all, wanted);
+    let mut sections = figures::figure_sections(&figures);
+    sections.extend(scaling::scaling_section(&bases, &columns, &figures, wanted.weak));
     let mut table = FigureTable {
         program: group.program.clone(),
         fixed: group.fixed.clone(),
@@ -58,11 +58,11 @@ fn table(group: &RunGroup, all: &[StoredRun], wanted: &TableRequest) -> FigureTa
         sections,
         remarks: Vec::new(),
     };
-    table.remarks = remarks::remarks(&table, group, &remarks::ColumnFigures { figures, bases }, all, wanted);
+    table.remarks = remarks::table_remarks(&table, group, &remarks::ColumnFigures { figures, bases }, all, wanted);
     table
 }
 
-fn column(runs: &[&StoredRun], by: &[String]) -> RunColumn {
+fn run_column(runs: &[&StoredRun], by: &[String]) -> RunColumn {
     RunColumn {
         values: runs.first().map(|run| by.iter().map(|key| KeyValue::look_up(run, key)).collect()).unwrap_or_default(),
         runs: runs.iter().map(|run| run.number).collect(),

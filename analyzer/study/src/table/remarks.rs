@@ -10,8 +10,8 @@ use super::scaling_base::ScalingBase;
 use super::{FigureLine, FigureTable, TableRequest};
 use crate::key::KeyValue;
 use crate::store::StoredRun;
-use crate::text::{listed, named, runs};
-use lbprof_report::words::{clean, percent, plural, seconds, seconds_like};
+use crate::text::{format_key, join_with_and, name_runs_by_number};
+use lbprof_report::words::{escape_name, format_percent, format_plural, format_seconds, seconds_like};
 
 /// The figures of a table's columns, and the bases that they are compared with.
 pub(super) struct ColumnFigures {
@@ -26,7 +26,7 @@ impl ColumnFigures {
     }
 }
 
-pub(super) fn remarks(
+pub(super) fn table_remarks(
     table: &FigureTable,
     group: &RunGroup,
     columns: &ColumnFigures,
@@ -37,27 +37,27 @@ pub(super) fn remarks(
     let mut remarks = not_shortest(table, group);
     let incomplete = columns.numbers(|run| !run.complete);
     if !incomplete.is_empty() {
-        remarks.push(TableRemark::warning(format!("data are incomplete: {}", runs(&incomplete))));
+        remarks.push(TableRemark::warning(format!("data are incomplete: {}", name_runs_by_number(&incomplete))));
     }
-    remarks.extend(params(group, all).iter().filter_map(|key| without(group, key)));
+    remarks.extend(program_params(group, all).iter().filter_map(|key| remark_on_missing_param(group, key)));
     let replayed = columns.numbers(|run| run.has_ideal() && run.by_replay);
     let estimated = columns.numbers(|run| run.has_ideal() && !run.by_replay);
     let left_out = columns.numbers(|run| run.no_ideal);
-    remarks.extend(ideal(&replayed, &estimated, &left_out).map(TableRemark::explanation));
+    remarks.extend(ideal_sentence(&replayed, &estimated, &left_out).map(TableRemark::explanation));
     if figures.iter().flatten().any(|run| run.overheads.is_some()) {
         let assumed = columns.numbers(|run| run.overheads.as_ref().is_some_and(|overheads| !overheads.is_given));
         let given = figures.iter().flatten().filter(|run| run.overheads.as_ref().is_some_and(|one| one.is_given));
         let measured: BTreeSet<u32> = given.flat_map(|run| run.on_one_rank.iter().copied()).collect();
         let measured: Vec<u32> = measured.into_iter().collect();
-        remarks.push(TableRemark::explanation(sequential(&measured, &assumed)));
+        remarks.push(TableRemark::explanation(sequential_sentence(&measured, &assumed)));
     }
     let iterations: Vec<Option<u64>> = figures.iter().map(|runs| runs.first().and_then(|run| run.iterations)).collect();
     let mut known = iterations.iter().flatten();
     let first = known.next();
     if known.any(|n| Some(n) != first) {
-        remarks.push(TableRemark::warning(self::iterations(table, &iterations)));
+        remarks.push(TableRemark::warning(self::iterations_sentence(table, &iterations)));
     }
-    remarks.extend(against(bases, table, wanted).map(TableRemark::explanation));
+    remarks.extend(base_sentence(bases, table, wanted).map(TableRemark::explanation));
     if table.columns.iter().any(|column| column.runs.len() > 1) {
         remarks.push(TableRemark::explanation("of repeated runs the median; --all shows each".to_owned()));
     }
@@ -72,7 +72,7 @@ fn not_shortest(table: &FigureTable, group: &RunGroup) -> Vec<TableRemark> {
         return Vec::new();
     };
     let sizes: Vec<(u32, u64)> =
-        group.columns.iter().map(|runs| runs.first().map_or((0, 0), |run| size(run))).collect();
+        group.columns.iter().map(|runs| runs.first().map_or((0, 0), |run| run_size(run))).collect();
     let each: BTreeSet<(u32, u64)> = sizes.iter().copied().collect();
     let mut remarks = Vec::new();
     for size in each {
@@ -96,21 +96,21 @@ fn best_of(line: &FigureLine, chosen: &[bool]) -> Option<usize> {
 }
 
 /// The size of a run: its ranks, and the bits of #op, which is 0 where nothing was counted.
-fn size(run: &StoredRun) -> (u32, u64) {
+fn run_size(run: &StoredRun) -> (u32, u64) {
     let operations = run.run.regions.iter().map(|region| region.operations).fold(0.0, f64::add);
     (run.run.n_ranks, operations.to_bits())
 }
 
-fn params<'a>(group: &RunGroup, all: &'a [StoredRun]) -> BTreeSet<&'a String> {
+fn program_params<'a>(group: &RunGroup, all: &'a [StoredRun]) -> BTreeSet<&'a String> {
     let of_program = all.iter().filter(|run| run.run.program() == group.program);
     of_program.flat_map(|run| run.run.params.keys()).collect()
 }
 
-fn without(group: &RunGroup, key: &str) -> Option<TableRemark> {
+fn remark_on_missing_param(group: &RunGroup, key: &str) -> Option<TableRemark> {
     let without = group.columns.iter().flatten().filter(|run| KeyValue::look_up(run, key).is_none());
     let numbers: Vec<u32> = without.map(|run| run.number).collect();
-    let (key, again) = (clean(key), "add again with --replace --param");
-    let text = format!("no parameter {key}: {} ({again} {key}=VALUE)", runs(&numbers));
+    let (key, again) = (escape_name(key), "add again with --replace --param");
+    let text = format!("no parameter {key}: {} ({again} {key}=VALUE)", name_runs_by_number(&numbers));
     (!numbers.is_empty()).then(|| TableRemark::warning(text))
 }
 
@@ -130,16 +130,16 @@ fn shortest_sentence(
             && let Some(cell) = line.and_then(|line| line.cell(at))
         {
             let elapsed = seconds_like(elapsed_s(table, at), elapsed_s(table, shortest));
-            let share = percent(cell.value);
-            others.push(format!("{} has the best {name} ({share} in {elapsed})", column(table, at)));
+            let share = format_percent(cell.value);
+            others.push(format!("{} has the best {name} ({share} in {elapsed})", name_column(table, at)));
         }
     }
     format!(
         "{} is the shortest ({}), though {}: work that is done only to be parallel counts as computation in these figures, so judge \
          by the elapsed time",
-        column(table, shortest),
-        seconds(elapsed_s(table, shortest)),
-        listed(&others),
+        name_column(table, shortest),
+        format_seconds(elapsed_s(table, shortest)),
+        join_with_and(&others),
     )
 }
 
@@ -147,54 +147,65 @@ fn elapsed_s(table: &FigureTable, column: usize) -> f64 {
     table.line(figures::TIME, 0).and_then(|line| line.cell(column)).map_or(0.0, |cell| cell.value)
 }
 
-fn iterations(table: &FigureTable, numbers: &[Option<u64>]) -> String {
+fn iterations_sentence(table: &FigureTable, numbers: &[Option<u64>]) -> String {
     let known = numbers.iter().enumerate().filter_map(|(at, n)| Some((at, (*n)?)));
     let each: Vec<String> =
-        known.map(|(at, n)| format!("{} of {}", plural(n, "iteration"), column(table, at))).collect();
-    format!("an iteration is not the same work in all runs: {}", listed(&each))
+        known.map(|(at, n)| format!("{} of {}", format_plural(n, "iteration"), name_column(table, at))).collect();
+    format!("an iteration is not the same work in all runs: {}", join_with_and(&each))
 }
 
-fn column(table: &FigureTable, at: usize) -> String {
+fn name_column(table: &FigureTable, at: usize) -> String {
     let Some(column) = table.columns.get(at) else { return String::new() };
     let values = table.by.iter().zip(&column.values);
-    let mut words: Vec<String> = values.filter_map(|(key, value)| Some(named(key, value.as_ref()?))).collect();
+    let mut words: Vec<String> = values.filter_map(|(key, value)| Some(format_key(key, value.as_ref()?))).collect();
     if words.is_empty() || table.columns.iter().filter(|other| other.values == column.values).count() > 1 {
-        words.push(runs(&column.runs));
+        words.push(name_runs_by_number(&column.runs));
     }
     words.join(" ")
 }
 
-fn ideal(replayed: &[u32], estimated: &[u32], left_out: &[u32]) -> Option<String> {
+fn ideal_sentence(replayed: &[u32], estimated: &[u32], left_out: &[u32]) -> Option<String> {
     let mut parts = Vec::new();
     match (replayed, estimated) {
         ([], []) => {}
         (_, []) => parts.push("ideal T by replay".to_owned()),
         ([], _) => parts.push("ideal T estimated from iterations".to_owned()),
-        _ => parts.push(format!("ideal T by replay, of {} estimated from iterations", runs(estimated))),
+        _ => parts.push(format!("ideal T by replay, of {} estimated from iterations", name_runs_by_number(estimated))),
     }
     if !left_out.is_empty() {
-        parts.push(format!("of {} not known: ranks do not wait for each other in each iteration", runs(left_out)));
+        parts.push(format!(
+            "of {} not known: ranks do not wait for each other in each iteration",
+            name_runs_by_number(left_out)
+        ));
     }
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-fn sequential(measured: &[u32], assumed: &[u32]) -> String {
+fn sequential_sentence(measured: &[u32], assumed: &[u32]) -> String {
     let own = "the work of all ranks of the same run, assumed to be the time on one rank";
     match (measured, assumed) {
         ([], _) => format!("overheads are shares of {own}; a run on one rank with the same parameters would show it"),
-        (_, []) => format!("overheads are shares of the time on one rank, {}", runs(measured)),
-        _ => format!("overheads are shares of the time on one rank, {}; of {} of {own}", runs(measured), runs(assumed)),
+        (_, []) => format!("overheads are shares of the time on one rank, {}", name_runs_by_number(measured)),
+        _ => format!(
+            "overheads are shares of the time on one rank, {}; of {} of {own}",
+            name_runs_by_number(measured),
+            name_runs_by_number(assumed)
+        ),
     }
 }
 
-fn against(bases: &[Option<ScalingBase>], table: &FigureTable, wanted: &TableRequest) -> Option<String> {
+fn base_sentence(bases: &[Option<ScalingBase>], table: &FigureTable, wanted: &TableRequest) -> Option<String> {
     let mut known = bases.iter().flatten();
     let Some(first) = known.next() else {
         let why = "no speedup: no two runs with the same parameters and a known time have different numbers of ranks";
         return (table.columns.len() > 1).then(|| format!("{why}; --base RUN compares with any run"));
     };
     let base = match known.all(|base| base == first) {
-        true => format!("against {} ({})", runs(&first.runs), plural(u64::from(first.n_ranks), "rank")),
+        true => format!(
+            "against {} ({})",
+            name_runs_by_number(&first.runs),
+            format_plural(u64::from(first.n_ranks), "rank")
+        ),
         false => "against the run of the same parameters with the fewest ranks".to_owned(),
     };
     Some(match wanted.weak {

@@ -1,7 +1,7 @@
 //! Speedup and efficiency against a base (docs/metrics.md §3; strong scaling: the same work on more ranks, weak: work that grows with them).
 
 use super::figures::RunFigures;
-use super::grouping::{RunGroup, comparable};
+use super::grouping::{RunGroup, comparable_runs};
 use super::scaling_base::ScalingBase;
 use super::{FigureLine, FigureUnit, RunColumn, TableCell, TableRequest, TableSection};
 use crate::store::StoredRun;
@@ -17,12 +17,12 @@ fn base_of(runs: &[&StoredRun], region: Option<&str>) -> Option<ScalingBase> {
 }
 
 /// The base of each column; `None` where there is nothing to compare it with.
-pub fn bases(group: &RunGroup, all: &[StoredRun], wanted: &TableRequest) -> Vec<Option<ScalingBase>> {
+pub fn scaling_bases(group: &RunGroup, all: &[StoredRun], wanted: &TableRequest) -> Vec<Option<ScalingBase>> {
     let region = wanted.region.as_deref();
     if let Some(number) = wanted.base {
         let base = all.iter().find(|run| run.number == number);
         let base = base.filter(|run| run.run.program() == group.program);
-        let base = base.and_then(|run| base_of(&alike(run, &comparable(run, group, all), true), region));
+        let base = base.and_then(|run| base_of(&runs_alike(run, &comparable_runs(run, group, all), true), region));
         return vec![base; group.columns.len()];
     }
     if wanted.weak {
@@ -31,12 +31,12 @@ pub fn bases(group: &RunGroup, all: &[StoredRun], wanted: &TableRequest) -> Vec<
         return vec![base.filter(|_| group.columns.len() > 1); group.columns.len()];
     }
     let first_runs = group.columns.iter().map(|runs| runs.first());
-    first_runs.map(|run| least_ranks(run?, &comparable(run?, group, all), region)).collect()
+    first_runs.map(|run| least_ranks(run?, &comparable_runs(run?, group, all), region)).collect()
 }
 
 /// The runs with the fewest ranks among those with the parameters of `run` whose time is known; `None` where all have as many ranks.
 fn least_ranks(run: &StoredRun, all: &[StoredRun], region: Option<&str>) -> Option<ScalingBase> {
-    let mut alike = alike(run, all, false);
+    let mut alike = runs_alike(run, all, false);
     alike.retain(|run| {
         let times = RunFigures::from_run(run, &[], region).times;
         times.is_some_and(|times| times.elapsed_s.is_finite())
@@ -48,7 +48,7 @@ fn least_ranks(run: &StoredRun, all: &[StoredRun], region: Option<&str>) -> Opti
 }
 
 /// Runs of the same program with the same parameters, and where wanted as many ranks.
-fn alike<'a>(run: &StoredRun, all: &'a [StoredRun], same_ranks: bool) -> Vec<&'a StoredRun> {
+fn runs_alike<'a>(run: &StoredRun, all: &'a [StoredRun], same_ranks: bool) -> Vec<&'a StoredRun> {
     let alike = all.iter().filter(|other| {
         other.run.program() == run.run.program()
             && other.run.params == run.run.params
@@ -60,7 +60,7 @@ fn alike<'a>(run: &StoredRun, all: &'a [StoredRun], same_ranks: bool) -> Vec<&'a
 pub const SCALING: &str = "Scaling";
 
 /// Speedup and efficiency of each column against its base; `None` where no column has one.
-pub fn section(
+pub fn scaling_section(
     bases: &[Option<ScalingBase>],
     columns: &[RunColumn],
     figures: &[Vec<RunFigures>],

@@ -2,41 +2,41 @@
 
 use anstyle::Style;
 
-use super::{BAD, DASH, DIM, GOOD, value};
+use super::{BAD, DASH, DIM, GOOD, format_value};
 use crate::table::{FigureLine, FigureTable, FigureUnit, RunColumn, TableCell, TableSection, figures};
 use lbprof_report::table::TextTable as Layout;
-use lbprof_report::words::{TimeUnit, clean, plural, wrap};
+use lbprof_report::words::{TimeUnit, escape_name, format_plural, wrap_text};
 use lbprof_thresholds::study::MIN_PRINTED_FIGURE;
 
 /// After the best figure of a line, and after the worst.
 const BEST: char = '+';
 const WORST: char = '-';
 
-pub(super) fn lines(table: &FigureTable, columns: usize) -> String {
+pub(super) fn render_figures(table: &FigureTable, columns: usize) -> String {
     let side_by_side = as_columns(table);
     let text = match side_by_side.natural_width() <= columns {
         true => side_by_side.render(columns, DIM),
         false => as_rows(table, columns),
     };
-    coloured(&text)
+    colour_figures(&text)
 }
 
 /// A run is a column; a line shows its unit where a section begins.
 fn as_columns(table: &FigureTable) -> Layout {
-    let key: Vec<String> = table.by.iter().map(|key| clean(key)).collect();
+    let key: Vec<String> = table.by.iter().map(|key| escape_name(key)).collect();
     let mut heads = vec![format!("<{}", key.join("\n"))];
     heads.extend(table.columns.iter().map(|column| column_values(column).collect::<Vec<_>>().join("\n")));
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
     let mut layout = Layout::new(&heads, 0);
-    let numbers = table.columns.iter().map(|column| format!("{} ", number(column))).collect();
+    let numbers = table.columns.iter().map(|column| format!("{} ", column_number(column))).collect();
     layout.row(named_row("run", numbers));
     for section in &table.sections {
         let format = FigureFormat::for_section(section);
         let head = format!("{}{}", section.name, format.unit());
         layout.row(named_row(&head, vec![String::new(); table.columns.len()]));
         for line in section.lines.iter().filter(|line| is_shown(section, line)) {
-            layout.row(named_row(&format!("  {}", line.name), cells(line, &format)));
-            if let Some(ranges) = ranges(line, section, &format) {
+            layout.row(named_row(&format!("  {}", line.name), line_cells(line, &format)));
+            if let Some(ranges) = line_ranges(line, section, &format) {
                 layout.row(named_row("    from – to", ranges));
             }
         }
@@ -61,10 +61,10 @@ fn as_rows(table: &FigureTable, columns: usize) -> String {
         let mut rest: &[&FigureLine] = &shown;
         while !rest.is_empty() {
             let mut n = rest.len();
-            while n > 1 && rows(table, section, &rest[..n], &format).natural_width() > columns {
+            while n > 1 && rows_layout(table, section, &rest[..n], &format).natural_width() > columns {
                 n -= 1;
             }
-            text.push_str(&rows(table, section, &rest[..n], &format).render(columns, DIM));
+            text.push_str(&rows_layout(table, section, &rest[..n], &format).render(columns, DIM));
             text.push('\n');
             rest = &rest[n..];
         }
@@ -73,34 +73,34 @@ fn as_rows(table: &FigureTable, columns: usize) -> String {
     text
 }
 
-fn rows(table: &FigureTable, section: &TableSection, lines: &[&FigureLine], format: &FigureFormat) -> Layout {
+fn rows_layout(table: &FigureTable, section: &TableSection, lines: &[&FigureLine], format: &FigureFormat) -> Layout {
     const NAME: usize = 15;
-    let keys = table.by.iter().map(|key| format!("{} ", clean(key)));
+    let keys = table.by.iter().map(|key| format!("{} ", escape_name(key)));
     let names = lines.iter().map(|line| {
-        let broken = wrap(line.name, NAME, 0);
+        let broken = wrap_text(line.name, NAME, 0);
         broken.lines().map(|line| format!("{line} ")).collect::<Vec<_>>().join("\n")
     });
     let first = format!("<{}\n{}", section.name, format.unit().trim_start());
     let heads: Vec<String> = std::iter::once(first).chain(keys).chain(names).collect();
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
     let mut layout = Layout::new(&heads, 0);
-    let cells: Vec<Vec<String>> = lines.iter().map(|line| cells(line, format)).collect();
+    let cells: Vec<Vec<String>> = lines.iter().map(|line| line_cells(line, format)).collect();
     for (at, column) in table.columns.iter().enumerate() {
         let own = cells.iter().filter_map(|line| line.get(at).cloned());
-        let name = if column.runs.len() > 1 { number(column) } else { format!("run {}", number(column)) };
+        let name = if column.runs.len() > 1 { column_number(column) } else { format!("run {}", column_number(column)) };
         layout.row(std::iter::once(name).chain(column_values(column)).chain(own).collect());
     }
     layout
 }
 
 fn column_values(column: &RunColumn) -> impl Iterator<Item = String> {
-    column.values.iter().map(|of| format!("{} ", of.as_ref().map_or_else(|| DASH.to_owned(), value)))
+    column.values.iter().map(|of| format!("{} ", of.as_ref().map_or_else(|| DASH.to_owned(), format_value)))
 }
 
-fn number(column: &RunColumn) -> String {
+fn column_number(column: &RunColumn) -> String {
     match column.runs.as_slice() {
         [one] => one.to_string(),
-        several => plural(several.len() as u64, "run"),
+        several => format_plural(several.len() as u64, "run"),
     }
 }
 
@@ -134,7 +134,7 @@ impl FigureFormat {
     }
 }
 
-fn cells(line: &FigureLine, format: &FigureFormat) -> Vec<String> {
+fn line_cells(line: &FigureLine, format: &FigureFormat) -> Vec<String> {
     let marked = line.best_and_worst();
     let texts = line.cells.iter().enumerate().map(|(at, cell)| {
         let sign = match marked {
@@ -149,7 +149,7 @@ fn cells(line: &FigureLine, format: &FigureFormat) -> Vec<String> {
 }
 
 /// From where to where the first line of a section goes in repeated runs; `None` where there are none.
-fn ranges(line: &FigureLine, section: &TableSection, format: &FigureFormat) -> Option<Vec<String>> {
+fn line_ranges(line: &FigureLine, section: &TableSection, format: &FigureFormat) -> Option<Vec<String>> {
     let is_first = section.lines.first().is_some_and(|first| first.name == line.name);
     if !is_first || section.name == figures::OVERHEADS || !line.cells.iter().flatten().any(TableCell::has_range) {
         return None;
@@ -161,11 +161,11 @@ fn ranges(line: &FigureLine, section: &TableSection, format: &FigureFormat) -> O
     Some(texts.collect())
 }
 
-fn coloured(text: &str) -> String {
-    text.split_inclusive('\n').map(|line| line.split_inclusive(' ').map(word).collect::<String>()).collect()
+fn colour_figures(text: &str) -> String {
+    text.split_inclusive('\n').map(|line| line.split_inclusive(' ').map(colour_word).collect::<String>()).collect()
 }
 
-fn word(word: &str) -> String {
+fn colour_word(word: &str) -> String {
     let figure = word.trim_end();
     let style: Style = match figure.chars().last() {
         _ if !figure.starts_with(|first: char| first.is_ascii_digit()) => return word.to_owned(),

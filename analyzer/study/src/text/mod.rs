@@ -8,12 +8,12 @@ mod show;
 
 use anstyle::{AnsiColor, Style};
 
-pub use list::{list, one_line};
+pub use list::{list_runs, one_line};
 pub use scaling_sentence::scaling_sentence;
-pub use show::show;
+pub use show::render_tables;
 
 use super::key::{KeyValue, RANKS};
-use lbprof_report::words::{clean, plural};
+use lbprof_report::words::{escape_name, format_plural};
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -27,29 +27,29 @@ pub(super) fn format_number(value: f64) -> String {
     if value != 0.0 && !(1e-4..1e7).contains(&value.abs()) { format!("{value:e}") } else { format!("{value}") }
 }
 
-fn value(value: &KeyValue) -> String {
+fn format_value(value: &KeyValue) -> String {
     match value {
         KeyValue::Number(value) => format_number(*value),
-        KeyValue::Text(text) => clean(text),
+        KeyValue::Text(text) => escape_name(text),
     }
 }
 
 /// `4 ranks`, `n=512`.
-pub(super) fn named(key: &str, of: &KeyValue) -> String {
+pub(super) fn format_key(key: &str, of: &KeyValue) -> String {
     match of {
-        KeyValue::Number(number) if key == RANKS => plural(*number as u64, "rank"),
-        _ => format!("{}={}", clean(key), value(of)),
+        KeyValue::Number(number) if key == RANKS => format_plural(*number as u64, "rank"),
+        _ => format!("{}={}", escape_name(key), format_value(of)),
     }
 }
 
-pub(super) fn runs(numbers: &[u32]) -> String {
+pub(super) fn name_runs_by_number(numbers: &[u32]) -> String {
     match numbers {
         [one] => format!("run {one}"),
-        _ => format!("runs {}", listed(&numbers.iter().map(u32::to_string).collect::<Vec<_>>())),
+        _ => format!("runs {}", join_with_and(&numbers.iter().map(u32::to_string).collect::<Vec<_>>())),
     }
 }
 
-pub(super) fn listed(words: &[String]) -> String {
+pub(super) fn join_with_and(words: &[String]) -> String {
     match words {
         [] => String::new(),
         [one] => one.clone(),

@@ -1,9 +1,9 @@
 //! The sentence above a table: the efficiency that limits the speedup, or the fastest of the runs.
 
-use super::named;
+use super::format_key;
 use crate::table::figures::{EFFICIENCY, TIME};
 use crate::table::{FigureTable, TableCell};
-use lbprof_report::words::{plural, seconds};
+use lbprof_report::words::{format_plural, format_seconds};
 use lbprof_thresholds::study::{MIN_DIFFERENCE_OF_BEST, MIN_FALL_OF_EFFICIENCY};
 
 /// Returns what the table says first: `From 2 to 6 ranks load balance falls from 75 to 59 %: this limits the speedup.` Empty if all columns are alike.
@@ -22,7 +22,7 @@ pub fn scaling_sentence(table: &FigureTable) -> String {
 /// Returns which efficiency falls most from few ranks to many, or that the work itself grows.
 fn limit_of_speedup(table: &FigureTable, few: usize, many: usize) -> String {
     let ranks = [few, many].map(|column| table.columns[column].n_ranks);
-    let range = format!("From {} to {}", ranks[0], plural(u64::from(ranks[1]), "rank"));
+    let range = format!("From {} to {}", ranks[0], format_plural(u64::from(ranks[1]), "rank"));
     let has_parts = named_cell(table, EFFICIENCY, "transfer", few).is_some();
     let communication: &[&str] = if has_parts { &["micro load balance µLB", "transfer"] } else { &["communication"] };
     let factors = [&["load balance LB"], communication].concat();
@@ -62,7 +62,7 @@ fn fastest_column(table: &FigureTable) -> String {
     match best_s < (1.0 - MIN_DIFFERENCE_OF_BEST) * worst_s {
         true => format!(
             "{best_name} is the fastest, in {}: {worst_name} takes {:.2} times as long.",
-            seconds(best_s),
+            format_seconds(best_s),
             worst_s / best_s
         ),
         false => String::new(),
@@ -71,7 +71,7 @@ fn fastest_column(table: &FigureTable) -> String {
 
 fn column_name(table: &FigureTable, column: usize) -> Option<String> {
     let values = table.by.iter().zip(&table.columns.get(column)?.values);
-    let names: Vec<String> = values.filter_map(|(key, value)| Some(named(key, value.as_ref()?))).collect();
+    let names: Vec<String> = values.filter_map(|(key, value)| Some(format_key(key, value.as_ref()?))).collect();
     (!names.is_empty()).then(|| names.join(", "))
 }
 

@@ -65,8 +65,8 @@ impl Display for RecordingObstacle {
 /// Launchers of MPI programs besides the ones that [`job::is_launcher`] knows.
 const LAUNCHERS: [&str; 4] = ["srun", "aprun", "jsrun", "ibrun"];
 
-pub fn obstacles(command: &[OsString], library: &Path) -> Vec<RecordingObstacle> {
-    let Some(path) = found(command) else { return Vec::new() };
+pub fn find_obstacles(command: &[OsString], library: &Path) -> Vec<RecordingObstacle> {
+    let Some(path) = find_program(command) else { return Vec::new() };
     let mut obstacles = Vec::new();
     let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
     if LAUNCHERS.contains(&name) || job::is_launcher(name.as_bytes()) {
@@ -95,7 +95,7 @@ pub fn is_binary(path: &Path) -> bool {
 }
 
 /// Returns the file that would be executed: as given if there is a slash in it, else the first in PATH.
-pub fn found(command: &[OsString]) -> Option<PathBuf> {
+pub fn find_program(command: &[OsString]) -> Option<PathBuf> {
     let program = command.first()?;
     if program.as_bytes().contains(&b'/') {
         return Some(PathBuf::from(program)).filter(|path| path.is_file());
@@ -215,7 +215,7 @@ mod tests {
         fs::create_dir_all(&folder).unwrap();
         let path = folder.join("mpirun");
         fs::write(&path, "#!/bin/sh\n").unwrap();
-        let obstacles = obstacles(&[path.into()], Path::new("/none"));
+        let obstacles = find_obstacles(&[path.into()], Path::new("/none"));
         fs::remove_dir_all(&folder).unwrap();
         assert_eq!(obstacles, [RecordingObstacle::Launcher("mpirun".into())]);
     }

@@ -18,12 +18,12 @@ const PLACES: [&str; 4] = [".", "../lib", "../lib64", "../lib/lbprof"];
 /// Returns the library's path: `LBPROF_LIBRARY`, or beside lb-run, or `None` if that place is unknown because there is no /proc.
 ///
 /// Errors: it is in none of these places; the message says what to do.
-pub fn find() -> anyhow::Result<Option<PathBuf>> {
+pub fn find_library() -> anyhow::Result<Option<PathBuf>> {
     if let Some(given) = std::env::var_os("LBPROF_LIBRARY").filter(|path| !path.is_empty()) {
         let path = std::path::absolute(&given).and_then(|path| path.metadata().map(|file| (path, file.is_file())));
         return match path {
             Err(error) => bail!("LBPROF_LIBRARY={}: {}", Path::new(&given).display(), SystemError(&error)),
-            Ok((path, true)) => usable(path).map(Some),
+            Ok((path, true)) => require_usable(path).map(Some),
             Ok((path, false)) => bail!("LBPROF_LIBRARY={}: not a file: it must be the path of {NAME}", path.display()),
         };
     }
@@ -37,7 +37,7 @@ pub fn find() -> anyhow::Result<Option<PathBuf>> {
             exe.display()
         )
     };
-    usable(path).map(Some)
+    require_usable(path).map(Some)
 }
 
 pub fn beside_lb_run(name: &str) -> Option<PathBuf> {
@@ -46,7 +46,7 @@ pub fn beside_lb_run(name: &str) -> Option<PathBuf> {
 }
 
 /// Returns the path, unless LD_PRELOAD cannot hold it.
-fn usable(path: PathBuf) -> anyhow::Result<PathBuf> {
+fn require_usable(path: PathBuf) -> anyhow::Result<PathBuf> {
     // The dynamic loader separates the libraries in LD_PRELOAD by either, and knows no quotes.
     if path.as_os_str().as_bytes().iter().any(|byte| b": \t\n".contains(byte)) {
         bail!(
@@ -73,7 +73,7 @@ pub fn asan_options(already: Option<OsString>) -> OsString {
 }
 
 /// Returns LD_PRELOAD for the program: the library, once, before the libraries that are there already.
-pub fn preload(library: &Path, already: Option<OsString>) -> OsString {
+pub fn preload_list(library: &Path, already: Option<OsString>) -> OsString {
     let library = loadable_by_glibc(library);
     let mut preload = library.clone();
     let already = already.unwrap_or_default();
@@ -108,11 +108,11 @@ mod tests {
     #[test]
     fn the_library_comes_first_and_once() {
         let library = Path::new("/opt/lib/liblbprof.so");
-        let first = preload(library, None);
-        assert_eq!(preload(library, Some("".into())), first);
+        let first = preload_list(library, None);
+        assert_eq!(preload_list(library, Some("".into())), first);
         let first = first.to_str().unwrap_or_default();
-        assert_eq!(preload(library, Some("/a.so /b.so::".into())), *format!("{first}:/a.so:/b.so"));
-        assert_eq!(preload(library, Some(format!("/a.so:{first} /b.so").into())), *format!("{first}:/a.so:/b.so"));
+        assert_eq!(preload_list(library, Some("/a.so /b.so::".into())), *format!("{first}:/a.so:/b.so"));
+        assert_eq!(preload_list(library, Some(format!("/a.so:{first} /b.so").into())), *format!("{first}:/a.so:/b.so"));
     }
 
     #[test]
@@ -134,8 +134,8 @@ mod tests {
 
     #[test]
     fn a_path_that_the_loader_would_split_is_refused() {
-        assert!(usable("/opt/my tools/liblbprof.so".into()).is_err());
-        assert!(usable("/opt/a:b/liblbprof.so".into()).is_err());
-        assert!(usable("/opt/tools/liblbprof.so".into()).is_ok());
+        assert!(require_usable("/opt/my tools/liblbprof.so".into()).is_err());
+        assert!(require_usable("/opt/a:b/liblbprof.so".into()).is_err());
+        assert!(require_usable("/opt/tools/liblbprof.so".into()).is_ok());
     }
 }

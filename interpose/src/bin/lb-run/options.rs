@@ -9,7 +9,7 @@ use lbprof_collector::options::{RecorderSetting, SETTINGS};
 use lbprof_collector::words::{SystemError, explain_unknown_option};
 
 use crate::launch_exit::LaunchExit;
-use crate::messages::say;
+use crate::messages::print_message;
 use crate::shell::{self, SettingValueParser};
 
 /// The options on the command line.
@@ -66,7 +66,7 @@ EXIT CODES
   127  the program was not found";
 
 /// Makes the command line's grammar from the table of settings.
-fn command() -> Command {
+fn command_grammar() -> Command {
     let mut command = Command::new("lb-run")
         .version(env!("CARGO_PKG_VERSION"))
         .about("Records one rank of an MPI program for lb-report.")
@@ -74,8 +74,8 @@ fn command() -> Command {
         .after_help("--help adds the values of options, examples and exit codes.")
         .after_long_help(EXAMPLES)
         .max_term_width(100);
-    for (setting, flag) in flags() {
-        command = command.arg(option(setting, flag));
+    for (setting, flag) in setting_flags() {
+        command = command.arg(setting_option(setting, flag));
     }
     let report = Arg::new("report")
         .long("report")
@@ -111,11 +111,11 @@ fn about_itself() -> [Arg; 2] {
 }
 
 /// Returns the settings that are options here, with their names.
-fn flags() -> impl Iterator<Item = (&'static RecorderSetting, &'static str)> {
+fn setting_flags() -> impl Iterator<Item = (&'static RecorderSetting, &'static str)> {
     SETTINGS.iter().filter_map(|setting| Some((setting, setting.flag?)))
 }
 
-fn option(setting: &'static RecorderSetting, flag: &'static str) -> Arg {
+fn setting_option(setting: &'static RecorderSetting, flag: &'static str) -> Arg {
     let RecorderSetting { name, default, values, meaning, .. } = setting;
     let parser = SettingValueParser(setting);
     let arg = Arg::new(flag).long(flag).action(ArgAction::Set).hide_possible_values(true).value_parser(parser);
@@ -150,8 +150,8 @@ fn right_order(arguments: &[OsString]) -> Option<String> {
             of_launcher.extend(rest.next().filter(|_| is_value_next));
         } else if let Some(flag) = word.strip_prefix("--") {
             // One of lb-run's own, with its value.
-            let has_value =
-                !flag.contains('=') && flags().any(|(setting, known)| known == flag && setting.values != "0 | 1");
+            let has_value = !flag.contains('=')
+                && setting_flags().any(|(setting, known)| known == flag && setting.values != "0 | 1");
             own.push(word);
             own.extend(rest.next().filter(|_| has_value));
         } else {
@@ -177,25 +177,28 @@ fn explain_unknown(error: &clap::Error, command: &Command) -> Option<String> {
 }
 
 /// Reads the command line. Reports help, version and mistakes; the error is the code to end with.
-pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<LaunchOptions, LaunchExit> {
+pub fn parse_command_line(arguments: impl Iterator<Item = OsString>) -> Result<LaunchOptions, LaunchExit> {
     let arguments: Vec<OsString> = arguments.collect();
-    let mut matches = command().try_get_matches_from(&arguments).map_err(|error| {
+    let mut matches = command_grammar().try_get_matches_from(&arguments).map_err(|error| {
         match right_order(&arguments).filter(|_| error.use_stderr()) {
             Some(order) => {
-                say(format_args!("options of the launcher belong before lb-run, which runs one rank: {order}"));
+                print_message(format_args!(
+                    "options of the launcher belong before lb-run, which runs one rank: {order}"
+                ));
             }
-            None => match explain_unknown(&error, &command()) {
-                Some(message) => say(format_args!("{message}")),
+            None => match explain_unknown(&error, &command_grammar()) {
+                Some(message) => print_message(format_args!("{message}")),
                 None => drop(error.print()),
             },
         }
         if error.use_stderr() { LaunchExit::Usage } else { LaunchExit::Good }
     })?;
     if let Some(printed) = print_about_itself(&mut matches) {
-        let printed = printed.inspect_err(|error| say(format_args!("standard output: {}", SystemError(error))));
+        let printed =
+            printed.inspect_err(|error| print_message(format_args!("standard output: {}", SystemError(error))));
         return Err(if printed.is_ok() { LaunchExit::Good } else { LaunchExit::Unwritten });
     }
-    let given = flags().filter_map(|(setting, flag)| {
+    let given = setting_flags().filter_map(|(setting, flag)| {
         let value = matches.remove_one::<String>(flag)?;
         Some((setting.name.into(), value.into()))
     });
@@ -208,9 +211,9 @@ pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<LaunchOptions,
 /// Prints the requested text about lb-run itself, or returns `None` if a program is to be run.
 fn print_about_itself(matches: &mut ArgMatches) -> Option<std::io::Result<()>> {
     if let Some(shell) = matches.remove_one("completions") {
-        return Some(shell::completions(command(), shell));
+        return Some(shell::print_completions(command_grammar(), shell));
     }
-    matches.get_flag("man").then(|| shell::manual(command()))
+    matches.get_flag("man").then(|| shell::print_manual(command_grammar()))
 }
 
 #[cfg(test)]
@@ -219,12 +222,12 @@ mod tests {
     use super::*;
 
     fn parsed(line: &str) -> LaunchOptions {
-        parse(line.split(' ').map(OsString::from)).ok().unwrap()
+        parse_command_line(line.split(' ').map(OsString::from)).ok().unwrap()
     }
 
     #[test]
     fn the_grammar_is_sound() {
-        command().debug_assert();
+        command_grammar().debug_assert();
     }
 
     #[test]
@@ -250,8 +253,8 @@ mod tests {
     #[test]
     fn mistyped_options_are_recognised() {
         let explained = |line: &str| {
-            let error = command().try_get_matches_from(line.split(' ')).unwrap_err();
-            explain_unknown(&error, &command())
+            let error = command_grammar().try_get_matches_from(line.split(' ')).unwrap_err();
+            explain_unknown(&error, &command_grammar())
         };
         assert_eq!(explained("lb-run --dri x ./app").unwrap(), "there is no option --dri; did you mean --dir?");
         let strange = explained("lb-run --strange ./app").unwrap();
@@ -267,7 +270,11 @@ mod tests {
     #[test]
     fn what_the_recorder_would_refuse_is_refused() {
         for line in ["lb-run --mode all ./app", "lb-run --buffer 1K ./app", "lb-run --ranks 3-1 ./app", "lb-run"] {
-            assert_eq!(parse(line.split(' ').map(OsString::from)).err(), Some(LaunchExit::Usage), "{line}");
+            assert_eq!(
+                parse_command_line(line.split(' ').map(OsString::from)).err(),
+                Some(LaunchExit::Usage),
+                "{line}"
+            );
         }
     }
 }

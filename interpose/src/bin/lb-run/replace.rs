@@ -9,13 +9,13 @@ use lbprof_collector::words::SystemError;
 
 use crate::inspect;
 use crate::launch_exit::LaunchExit;
-use crate::messages::say;
+use crate::messages::print_message;
 
 /// Executes the program with these variables set. If that fails, says why and returns the code to end with, as a shell would.
 pub fn become_program(command: &[OsString], settings: &[(OsString, OsString)]) -> LaunchExit {
-    let error = execute(command, settings);
+    let error = execute_command(command, settings);
     let program = command.first().map(|program| program.to_string_lossy()).unwrap_or_default();
-    let found = inspect::found(command);
+    let found = inspect::find_program(command);
     let number = error.raw_os_error();
     let is_missing = found.is_none() && matches!(number, Some(libc::ENOENT | libc::ENOTDIR));
     let message = match (number, found) {
@@ -35,16 +35,16 @@ pub fn become_program(command: &[OsString], settings: &[(OsString, OsString)]) -
         (Some(libc::EACCES), _) => format!("{program}: permission denied; chmod +x makes a file executable"),
         _ => format!("{program}: {}", SystemError(&error)),
     };
-    say(format_args!("{message}"));
+    print_message(format_args!("{message}"));
     if is_missing { LaunchExit::NotFound } else { LaunchExit::NotExecutable }
 }
 
 /// Returns the addresses of strings, and null at the end.
-fn pointers(strings: &[CString]) -> Vec<*const libc::c_char> {
+fn string_pointers(strings: &[CString]) -> Vec<*const libc::c_char> {
     strings.iter().map(|string| string.as_ptr()).chain([std::ptr::null()]).collect()
 }
 
-fn execute(command: &[OsString], settings: &[(OsString, OsString)]) -> io::Error {
+fn execute_command(command: &[OsString], settings: &[(OsString, OsString)]) -> io::Error {
     let Ok(arguments) = command.iter().map(|word| CString::new(word.as_bytes())).collect::<Result<Vec<_>, _>>() else {
         return io::ErrorKind::InvalidInput.into();
     };
@@ -54,10 +54,10 @@ fn execute(command: &[OsString], settings: &[(OsString, OsString)]) -> io::Error
         .chain(settings.iter().cloned())
         .filter_map(|(name, value)| CString::new([name.as_bytes(), b"=", value.as_bytes()].concat()).ok())
         .collect();
-    let (argv, envp) = (pointers(&arguments), pointers(&environment));
+    let (argv, envp) = (string_pointers(&arguments), string_pointers(&environment));
     // execvpe passes files that the system cannot execute to a shell: right for a script without a first line, not for the
     // machine code of another processor.
-    let binary = inspect::found(command).filter(|path| inspect::is_binary(path));
+    let binary = inspect::find_program(command).filter(|path| inspect::is_binary(path));
     let binary = binary.and_then(|path| CString::new(path.into_os_string().into_vec()).ok());
     // SAFETY: both lists end with null and point to strings that live on.
     unsafe {

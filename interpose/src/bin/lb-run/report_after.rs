@@ -28,7 +28,7 @@ use lbprof_collector::live_process::{host_name, is_recording};
 use lbprof_collector::words::SystemError;
 
 use crate::library;
-use crate::messages::say;
+use crate::messages::print_message;
 
 /// Time to wait for the logs of other ranks.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -67,7 +67,7 @@ pub struct ProgramParent {
 /// process.
 ///
 /// Errors: there is no other process then.
-pub fn fork(folder_file: PathBuf) -> io::Result<Option<ProgramParent>> {
+pub fn fork_program(folder_file: PathBuf) -> io::Result<Option<ProgramParent>> {
     // SAFETY: live sets; this process has one thread, so the child may do whatever its parent may.
     unsafe {
         let mut held_back = MaybeUninit::uninit();
@@ -202,6 +202,11 @@ fn print_report(folder: &Path) {
     let mut command = Command::new(&report);
     command.arg(folder).stdin(Stdio::null()).stdout(output).process_group(0);
     if let Err(error) = command.status() {
-        say(format_args!("{}: {}; the run is in {}", report.display(), SystemError(&error), folder.display()));
+        print_message(format_args!(
+            "{}: {}; the run is in {}",
+            report.display(),
+            SystemError(&error),
+            folder.display()
+        ));
     }
 }

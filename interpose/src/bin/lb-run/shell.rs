@@ -11,22 +11,22 @@ use lbprof_collector::options::RecorderSetting;
 /// Prints a shell's completion script.
 ///
 /// Errors: standard output cannot be written.
-pub fn completions(mut command: Command, shell: Shell) -> io::Result<()> {
+pub fn print_completions(mut command: Command, shell: Shell) -> io::Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, "lb-run", &mut script);
-    print(&script)
+    print_bytes(&script)
 }
 
 /// Prints the manual in the format of `man`.
 ///
 /// Errors: standard output cannot be written.
-pub fn manual(command: Command) -> io::Result<()> {
+pub fn print_manual(command: Command) -> io::Result<()> {
     let mut page = Vec::new();
     clap_mangen::Man::new(command).render(&mut page)?;
-    print(&page)
+    print_bytes(&page)
 }
 
-fn print(bytes: &[u8]) -> io::Result<()> {
+fn print_bytes(bytes: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(bytes).and_then(|()| out.flush())
 }

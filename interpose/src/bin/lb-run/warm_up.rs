@@ -26,7 +26,7 @@ const LOCAL_RANK: [&str; 7] = [
 /// Opens a perf event and closes it, on the first rank of each host, if threads are to be sampled. `settings` are the variables that lb-run sets.
 pub fn warm_up(settings: &[(OsString, OsString)]) {
     // A system call filter may end whoever opens an event.
-    if is_zero(&LOCAL_RANK) && is_sampling(|name| value(settings, name)) && is_unfiltered() {
+    if is_zero(&LOCAL_RANK) && is_sampling(|name| setting_value(settings, name)) && is_unfiltered() {
         open_and_close_event();
     }
 }
@@ -38,7 +38,7 @@ fn is_unfiltered() -> bool {
 }
 
 /// Returns a setting's value for the program.
-fn value(settings: &[(OsString, OsString)], name: &str) -> Option<OsString> {
+fn setting_value(settings: &[(OsString, OsString)], name: &str) -> Option<OsString> {
     let set = settings.iter().find(|(set, _)| set == name).map(|(_, value)| value.clone());
     set.or_else(|| std::env::var_os(name))
 }
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn what_lb_run_sets_comes_before_what_it_inherits() {
         let settings = [("PATH".into(), "none".into())];
-        assert_eq!(value(&settings, "PATH"), Some("none".into()));
-        assert_eq!(value(&[], "PATH"), std::env::var_os("PATH"));
+        assert_eq!(setting_value(&settings, "PATH"), Some("none".into()));
+        assert_eq!(setting_value(&[], "PATH"), std::env::var_os("PATH"));
     }
 }

@@ -37,7 +37,7 @@ pub enum CommOrigin {
 ///
 /// # Safety
 /// `comm` was returned by a successful call; it may be null.
-pub unsafe fn created(parent: Word, comm: Word, birth: CommOrigin) -> &'static CommInfo {
+pub unsafe fn define_created(parent: Word, comm: Word, birth: CommOrigin) -> &'static CommInfo {
     let parent = if parent == 0 || is_predefined(PredefinedHandle::CommNull, parent) {
         None
     } else {
@@ -50,17 +50,17 @@ pub unsafe fn created(parent: Word, comm: Word, birth: CommOrigin) -> &'static C
     // All members of the parent count it, including ranks that are not in the new one.
     let number = if birth == CommOrigin::FromParent { parent.map_or(0, CommInfo::next_child) } else { 0 };
     // SAFETY: the caller's promise.
-    unsafe { define(comm, parent.map(CommInfo::as_parent), birth, number) }
+    unsafe { define_comm(comm, parent.map(CommInfo::as_parent), birth, number) }
 }
 
 /// Returns the facts about `comm`, with which a call has succeeded. Defines it in the log if it is new.
 #[cold]
 pub fn known_or_defined(comm: Word) -> &'static CommInfo {
-    if let Some(info) = table::get(comm) {
+    if let Some(info) = table::known_comm(comm) {
         return info;
     }
     // SAFETY: a call with the handle has succeeded, so it is valid, or it is null.
-    unsafe { define(comm, None, CommOrigin::Inter, 0) }
+    unsafe { define_comm(comm, None, CommOrigin::Inter, 0) }
 }
 
 /// A communicator that MPI_Comm_idup is making: the request's id, the number among the parent's children, the address of the handle.
@@ -91,12 +91,12 @@ pub fn begin_later(request: u32, parent: Word, newcomm: Word, read: unsafe fn(Wo
 pub unsafe fn finish_later(request: u32) {
     // SAFETY: the calling thread's own state; the handle is stored by now.
     unsafe {
-        enter::cold(thread::current(), || {
+        enter::enter_cold(thread::current_thread(), || {
             let Some(mut later) = LATER.lock() else { return };
             if let Some(at) = later.iter().position(|later| later.request == request) {
                 let made = later.swap_remove(at);
                 drop(later);
-                define((made.read)(made.newcomm), Some(made.parent), CommOrigin::FromParent, made.number);
+                define_comm((made.read)(made.newcomm), Some(made.parent), CommOrigin::FromParent, made.number);
             }
         });
     }
@@ -120,7 +120,7 @@ static N_COMMS: AtomicU32 = AtomicU32::new(0);
 ///
 /// # Safety
 /// `comm` was returned by a successful call; it may be null.
-unsafe fn define(comm: Word, parent: Option<ParentId>, birth: CommOrigin, number: u64) -> &'static CommInfo {
+unsafe fn define_comm(comm: Word, parent: Option<ParentId>, birth: CommOrigin, number: u64) -> &'static CommInfo {
     if is_predefined(PredefinedHandle::CommNull, comm) || comm == 0 || !predefined::may_be_comm(comm) {
         return &UNKNOWN;
     }
@@ -136,7 +136,7 @@ unsafe fn define(comm: Word, parent: Option<ParentId>, birth: CommOrigin, number
     let id = N_COMMS.fetch_add(1, Relaxed);
     if id >= MAX_COMMS {
         N_COMMS.fetch_sub(1, Relaxed);
-        guard::report(
+        guard::report_problem(
             ProblemKind::TooMany,
             format_args!("more than {MAX_COMMS} communicators; further ones share no id"),
         );
@@ -163,8 +163,8 @@ unsafe fn define(comm: Word, parent: Option<ParentId>, birth: CommOrigin, number
         uid,
         children: AtomicU32::new(0),
     };
-    let info = table::insert(comm, info);
-    let neighbours = named(id, &topology, &group);
+    let info = table::insert_comm(comm, info);
+    let neighbours = neighbour_definition(id, &topology, &group);
     log::define_later(Definition::Communicator(Communicator {
         id,
         uid,
@@ -207,7 +207,7 @@ fn uid_of(parent: Option<ParentId>, birth: CommOrigin, number: u64, group: &[u32
 }
 
 /// Returns the definition of a rank's neighbours in communicator `id`, whose world ranks are `group`; `None` if it has no topology.
-fn named(id: u32, topology: &TopologyNeighbours, group: &[u32]) -> Option<Definition> {
+fn neighbour_definition(id: u32, topology: &TopologyNeighbours, group: &[u32]) -> Option<Definition> {
     topology.is_there.then(|| {
         let [sources, destinations] = [&topology.sources, &topology.destinations].map(|ranks| {
             let there = ranks.iter().flatten();

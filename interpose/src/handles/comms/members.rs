@@ -4,7 +4,7 @@ use std::ffi::CStr;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use crate::handles::groups;
-use crate::mpi::abi::abi;
+use crate::mpi::abi::current_abi;
 use crate::mpi::{call, predefined};
 use crate::word::Word;
 
@@ -28,11 +28,11 @@ pub unsafe fn own_ranks(comm: Word) -> Vec<u32> {
         if is_world {
             WORLD_SIZE.store(size, Relaxed);
         }
-        let mut comparison = abi().undefined;
+        let mut comparison = current_abi().undefined;
         if !is_world && size != 0 && size == WORLD_SIZE.load(Relaxed) {
             call::call3(c"PMPI_Comm_compare", comm, predefined::comm_world(), &raw mut comparison as Word);
         }
-        if is_world || comparison == abi().congruent {
+        if is_world || comparison == current_abi().congruent {
             (0..size).collect()
         } else {
             world_ranks(comm, c"PMPI_Comm_group")

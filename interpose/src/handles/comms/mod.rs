@@ -4,12 +4,12 @@ pub mod creation;
 mod members;
 mod table;
 
-use crate::handles::cache::{cache_slot, uncache};
+use crate::handles::cache::{cache_slot, forget_cached};
 use crate::handles::comms::creation::known_or_defined;
 use crate::mpi::predefined::{PredefinedHandle, is_predefined};
 use crate::recording::registry;
 use crate::state::comm::{CommInfo, UNKNOWN};
-use crate::state::thread::{RecorderThread, UNSEEN, tables};
+use crate::state::thread::{RecorderThread, UNSEEN, thread_tables};
 use crate::word::Word;
 
 /// Returns the facts about `comm`.
@@ -17,7 +17,7 @@ use crate::word::Word;
 /// # Safety
 /// `thread` is the calling thread's state; `comm` is a valid handle or a null one.
 #[inline(always)]
-pub unsafe fn find(thread: *mut RecorderThread, comm: Word) -> &'static CommInfo {
+pub unsafe fn find_comm(thread: *mut RecorderThread, comm: Word) -> &'static CommInfo {
     // SAFETY: the caller's.
     unsafe { if let Some(last) = last_used(thread, comm) { last } else { look_up(thread, comm) } }
 }
@@ -33,18 +33,18 @@ pub unsafe fn last_used(thread: *mut RecorderThread, comm: Word) -> Option<&'sta
 }
 
 /// # Safety
-/// As [`find`].
+/// As [`find_comm`].
 #[cold]
 #[inline(never)]
 pub unsafe fn look_up(thread: *mut RecorderThread, comm: Word) -> &'static CommInfo {
     // SAFETY: the thread's own state; see `find`.
     unsafe {
-        let cached = (&raw mut (*tables(thread)).comms).cast::<(Word, *const CommInfo)>().add(cache_slot(comm));
+        let cached = (&raw mut (*thread_tables(thread)).comms).cast::<(Word, *const CommInfo)>().add(cache_slot(comm));
         let info = if (*cached).0 == comm && !(*cached).1.is_null() {
             (*cached).1
         } else {
             let info: *const CommInfo =
-                crate::harmless::enter::cold(thread, || known_or_seen(thread, comm)).unwrap_or(&UNKNOWN);
+                crate::harmless::enter::enter_cold(thread, || known_or_seen(thread, comm)).unwrap_or(&UNKNOWN);
             if std::ptr::eq(info, &UNKNOWN) {
                 return &UNKNOWN;
             }
@@ -58,10 +58,10 @@ pub unsafe fn look_up(thread: *mut RecorderThread, comm: Word) -> &'static CommI
     }
 }
 
-/// Looks up a communicator in the table. A new handle is unknown until a call with it has succeeded ([`crate::recording::slot::learn`]).
+/// Looks up a communicator in the table. A new handle is unknown until a call with it has succeeded ([`crate::recording::slot::learn_arguments`]).
 ///
 /// # Safety
-/// As [`find`].
+/// As [`find_comm`].
 #[cold]
 unsafe fn known_or_seen(thread: *mut RecorderThread, comm: Word) -> Option<&'static CommInfo> {
     // SAFETY: the thread's own state.
@@ -69,7 +69,7 @@ unsafe fn known_or_seen(thread: *mut RecorderThread, comm: Word) -> Option<&'sta
         if (*thread).asking || comm == 0 || is_predefined(PredefinedHandle::CommNull, comm) {
             return Some(known_or_defined(comm));
         }
-        let known = table::get(comm);
+        let known = table::known_comm(comm);
         if known.is_none() {
             (*thread).unusual |= UNSEEN;
         }
@@ -81,16 +81,16 @@ unsafe fn known_or_seen(thread: *mut RecorderThread, comm: Word) -> Option<&'sta
 ///
 /// # Safety
 /// `comm` is valid.
-pub unsafe fn forget(comm: Word) {
-    let known = table::remove(comm);
+pub unsafe fn forget_comm(comm: Word) {
+    let known = table::remove_comm(comm);
     // SAFETY: the states of registered threads are live.
     registry::for_each_thread(|thread| unsafe {
-        uncache(&raw mut (*thread).comm_handle, comm);
-        let cached = (&raw mut (*tables(thread)).comms).cast::<(Word, *const CommInfo)>().add(cache_slot(comm));
-        uncache(&raw mut (*cached).0, comm);
+        forget_cached(&raw mut (*thread).comm_handle, comm);
+        let cached = (&raw mut (*thread_tables(thread)).comms).cast::<(Word, *const CommInfo)>().add(cache_slot(comm));
+        forget_cached(&raw mut (*cached).0, comm);
     });
     // Nothing leads to it any more.
     if let Some(known) = known {
-        table::retire(known);
+        table::retire_comm(known);
     }
 }

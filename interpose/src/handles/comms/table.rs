@@ -38,12 +38,12 @@ static COMMS: HandlerLock<Option<CommTable>> = HandlerLock::new(None);
 /// error of the program (MPI-4.1 §7.4.3), and no call lasts for that many creations and deletions.
 const QUARANTINE: usize = 1024;
 
-pub fn get(comm: Word) -> Option<&'static CommInfo> {
+pub fn known_comm(comm: Word) -> Option<&'static CommInfo> {
     COMMS.lock().and_then(|comms| comms.as_ref()?.by_handle.get(&comm).copied())
 }
 
 /// Sets the facts about `comm`, and returns them at their lasting address.
-pub fn insert(comm: Word, info: CommInfo) -> &'static CommInfo {
+pub fn insert_comm(comm: Word, info: CommInfo) -> &'static CommInfo {
     let Some(mut comms) = COMMS.lock() else { return &UNKNOWN };
     let comms = comms.get_or_insert_default();
     let info = comms.keep(info);
@@ -58,12 +58,12 @@ pub fn insert_unknown(comm: Word) {
     }
 }
 
-pub fn remove(comm: Word) -> Option<&'static CommInfo> {
+pub fn remove_comm(comm: Word) -> Option<&'static CommInfo> {
     COMMS.lock().and_then(|mut comms| comms.as_mut()?.by_handle.remove(&comm))
 }
 
 /// Gives back a description to which nothing leads any more. Its memory is used again after a while.
-pub fn retire(info: &'static CommInfo) {
+pub fn retire_comm(info: &'static CommInfo) {
     if !std::ptr::eq(info, &UNKNOWN)
         && let Some(mut comms) = COMMS.lock()
     {

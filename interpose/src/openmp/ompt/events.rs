@@ -22,7 +22,7 @@ use crate::recording::mpi_time;
 use crate::state::entered;
 use crate::state::parallel::{AwaitedMutex, LeagueStart, RegionLaunch, ReportedRegion, TeamMember};
 use crate::state::thread::{self, RecorderThread};
-use crate::system::clock::ticks;
+use crate::system::clock::read_ticks;
 use crate::system::stack;
 use crate::word::Word;
 use lbprof_collector::parallel::{MemberTimes, MutexKind};
@@ -50,7 +50,7 @@ struct TaskFrames {
 }
 
 /// The callbacks by their numbers (`ompt_callbacks_t`).
-pub fn callbacks() -> [(c_int, *const c_void); 7] {
+pub fn event_callbacks() -> [(c_int, *const c_void); 7] {
     [
         (3, on_parallel_begin as *const c_void),
         (4, on_parallel_end as *const c_void),
@@ -70,7 +70,7 @@ unsafe extern "C" fn on_parallel_begin(
     flags: c_int,
     caller: usize,
 ) {
-    let thread = thread::current();
+    let thread = thread::current_thread();
     // SAFETY: the thread's own state; the library's own arguments.
     unsafe {
         let site = std::mem::replace(&mut (*thread).team.reported_site, std::ptr::null()).cast::<RegionSite>();
@@ -108,7 +108,7 @@ unsafe extern "C" fn on_parallel_begin(
             room: threads,
             team: 0,
             number: (*thread).team.regions,
-            begin: marks::begin(thread, site.call_site),
+            begin: marks::mark_region_begin(thread, site.call_site),
             beside: team::join_others(threads),
         };
         *parallel = region as u64;
@@ -123,7 +123,7 @@ pub unsafe fn note_site(thread: *mut RecorderThread, function: usize) {
     // SAFETY: the caller's promise.
     unsafe {
         if (*thread).team.depth == 0 && team::is_measurable(thread) {
-            let site = sums::site(thread, RegionCode::with_function(function));
+            let site = sums::region_site(thread, RegionCode::with_function(function));
             (*thread).team.reported_site = site.map_or(std::ptr::null(), |site| std::ptr::from_ref(site).cast());
         }
     }
@@ -155,22 +155,22 @@ unsafe fn find_site(
             && stack::in_use(&raw const here as usize).contains(&(frame + size_of::<usize>()));
         if BYTES_OF_CALL > 0 && is_on_stack && ((frame + size_of::<usize>()) as *const usize).read() == caller {
             let bp = (frame as *const usize).read();
-            entered::note(thread, EnteredCall { caller, next: 0, sp: frame + size_of::<usize>(), bp });
-            let site = sums::site(thread, code);
-            entered::leave(thread);
+            entered::note_entry(thread, EnteredCall { caller, next: 0, sp: frame + size_of::<usize>(), bp });
+            let site = sums::region_site(thread, code);
+            entered::leave_entry_state(thread);
             return site;
         }
-        sums::site(thread, code)
+        sums::region_site(thread, code)
     }
 }
 
 unsafe extern "C" fn on_parallel_end(parallel: *mut u64, _task: *mut u64, _flags: c_int, _caller: usize) {
-    let end = ticks();
-    let thread = thread::current();
+    let end = read_ticks();
+    let thread = thread::current_thread();
     // SAFETY: what `on_parallel_begin` made on this thread. No other thread of the team touches its slot any more, but to undo a wait.
     unsafe {
         let Some(region) = (std::mem::replace(&mut *parallel, 0) as *const ReportedRegion).as_ref() else { return };
-        close(thread, region);
+        close_lone_team(thread, region);
         team::leave_others(region.room);
         let slots = std::slice::from_raw_parts(region.slots, region.room);
         let team = slots.iter().take_while(|slot| slot.region == region.number).map(|slot| &slot.times);
@@ -179,7 +179,7 @@ unsafe extern "C" fn on_parallel_end(parallel: *mut u64, _task: *mut u64, _flags
             && team::is_measurable(thread)
             && let Some(site) = region.site.cast::<RegionSite>().as_ref()
         {
-            team::finish(thread, site, RegionSpan { begin: region.begin, end, beside: region.beside }, team);
+            team::finish_region(thread, site, RegionSpan { begin: region.begin, end, beside: region.beside }, team);
         }
     }
 }
@@ -195,7 +195,7 @@ unsafe extern "C" fn on_implicit_task(
     if flags & INITIAL_TASK != 0 || task.is_null() {
         return;
     }
-    let thread = thread::current();
+    let thread = thread::current_thread();
     // SAFETY: the thread's own state; the library's own arguments. A region that is measured is there until all threads have come to its end.
     unsafe {
         let own = &mut (*thread).team;
@@ -203,7 +203,7 @@ unsafe extern "C" fn on_implicit_task(
             own.task = std::ptr::null_mut();
             if *task & IS_ALONE != 0 && !own.slot.is_null() && own.wait == 0 {
                 // No barrier ends its region, which is over only after this.
-                begin_wait(thread, WaitKind::Barrier, ticks());
+                begin_wait(thread, WaitKind::Barrier, read_ticks());
             }
             let own = &mut (*thread).team;
             if *task & IS_MEASURED != 0 {
@@ -232,19 +232,19 @@ unsafe extern "C" fn on_implicit_task(
         }
         let slot = region.slots.add(index as usize);
         (own.slot, own.number, own.depth, own.wait, own.pending) = (slot, region.number, 1, 0, 0);
-        let begin = mpi_time::begin(thread);
+        let begin = mpi_time::begin_mpi_time(thread);
         (*slot).times = MemberTimes { begin, ..MemberTimes::default() };
     }
 }
 
 /// The thread that has started the region is at its end, where a team of one has no barrier.
-unsafe fn close(thread: *mut RecorderThread, region: &ReportedRegion) {
+unsafe fn close_lone_team(thread: *mut RecorderThread, region: &ReportedRegion) {
     // SAFETY: the thread's own state and slot.
     unsafe {
         if region.team == 1 && (*region.slots).region != region.number {
             let own = &mut (*thread).team;
             (own.slot, own.number, own.wait) = (region.slots, region.number, 0);
-            begin_wait(thread, WaitKind::Barrier, ticks());
+            begin_wait(thread, WaitKind::Barrier, read_ticks());
         }
         leave_region(&mut (*thread).team);
     }
@@ -260,7 +260,7 @@ unsafe extern "C" fn on_wait(kind: c_int, which_end: c_int, _parallel: *mut u64,
         5 | 6 => WaitKind::Tasks,
         _ => return,
     };
-    let thread = thread::current();
+    let thread = thread::current_thread();
     // SAFETY: the thread's own state; the library's own arguments.
     unsafe {
         if (*thread).team.slot.is_null() {
@@ -299,7 +299,7 @@ unsafe fn data_of_waiting(thread: *mut RecorderThread, task: *mut u64) -> *mut u
 
 /// A thread leaves a task for another one: that may be waiting itself.
 unsafe extern "C" fn on_task_schedule(_task: *mut u64, _status: c_int, next: *mut u64) {
-    let thread = thread::current();
+    let thread = thread::current_thread();
     // SAFETY: the thread's own state; the library's own arguments.
     unsafe {
         (*thread).team.task = next;
@@ -309,7 +309,7 @@ unsafe extern "C" fn on_task_schedule(_task: *mut u64, _status: c_int, next: *mu
 }
 
 unsafe extern "C" fn on_mutex_acquire(kind: c_int, _hint: c_uint, _way: c_uint, id: u64, caller: usize) {
-    let thread = thread::current();
+    let thread = thread::current_thread();
     // SAFETY: the thread's own state.
     unsafe {
         if let Some(wait) = mutex_wait(kind).filter(|_| !(*thread).team.slot.is_null()) {
@@ -322,23 +322,23 @@ unsafe extern "C" fn on_mutex_acquire(kind: c_int, _hint: c_uint, _way: c_uint, 
                 };
                 own.mutex = AwaitedMutex { kind, address, caller };
             }
-            begin_wait(thread, wait, ticks());
+            begin_wait(thread, wait, read_ticks());
         }
     }
 }
 
 unsafe extern "C" fn on_mutex_acquired(kind: c_int, _id: u64, _caller: usize) {
-    let thread = thread::current();
+    let thread = thread::current_thread();
     // SAFETY: the thread's own state.
     unsafe {
         if !(*thread).team.slot.is_null()
             && let Some(wait) = mutex_wait(kind)
         {
-            end_wait(thread, ticks());
+            end_wait(thread, read_ticks());
             let own = &mut (*thread).team;
             if matches!(wait, WaitKind::Mutex) && own.pending_wait == wait as u32 {
                 let (mutex, waited) = (std::mem::replace(&mut own.mutex, AwaitedMutex::NONE), own.pending);
-                mutexes::add(thread, mutex, waited);
+                mutexes::add_mutex_wait(thread, mutex, waited);
             }
         }
     }
@@ -365,8 +365,8 @@ unsafe fn change_wait(thread: *mut RecorderThread, kind: Option<WaitKind>) {
     // SAFETY: the caller's promise.
     unsafe {
         match kind {
-            Some(kind) => begin_wait(thread, kind, ticks()),
-            None => end_wait(thread, ticks()),
+            Some(kind) => begin_wait(thread, kind, read_ticks()),
+            None => end_wait(thread, read_ticks()),
         }
     }
 }
@@ -390,7 +390,7 @@ unsafe fn begin_wait(thread: *mut RecorderThread, kind: WaitKind, now: u64) {
         let number = own.number;
         if matches!(kind, WaitKind::Barrier) {
             slot.times.mpi += mpi_time::so_far(thread);
-            mpi_time::begin(thread);
+            mpi_time::begin_mpi_time(thread);
             slot.times.end = now;
             slot.region = number;
         }
@@ -398,8 +398,8 @@ unsafe fn begin_wait(thread: *mut RecorderThread, kind: WaitKind, now: u64) {
 }
 
 /// Makes a call in which the thread waits, which the library does not report. The thread may run other tasks meanwhile.
-pub fn wait(kind: WaitKind, call: impl FnOnce() -> Word) -> Word {
-    let thread = thread::current();
+pub fn wait_unreported(kind: WaitKind, call: impl FnOnce() -> Word) -> Word {
+    let thread = thread::current_thread();
     // SAFETY: the thread's own state, and the library's data of its task, which is there until the task has ended.
     unsafe {
         if (*thread).team.slot.is_null() {
@@ -407,9 +407,9 @@ pub fn wait(kind: WaitKind, call: impl FnOnce() -> Word) -> Word {
         }
         let task = (*thread).team.task;
         note_wait(task, kind as u64);
-        begin_wait(thread, kind, ticks());
+        begin_wait(thread, kind, read_ticks());
         let result = call();
-        end_wait(thread, ticks());
+        end_wait(thread, read_ticks());
         note_wait(task, 0);
         result
     }

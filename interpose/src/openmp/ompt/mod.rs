@@ -30,7 +30,7 @@ use crate::run::launcher;
 use crate::state::thread;
 use crate::system::foreign;
 
-pub use events::{note_site, wait};
+pub use events::{note_site, wait_unreported};
 
 /// Looks up a function of the run-time library by its name.
 type LookUp = unsafe extern "C" fn(*const c_char) -> *mut c_void;
@@ -48,7 +48,7 @@ static IS_REPORTED: AtomicBool = AtomicBool::new(false);
 /// Called by a run-time library.
 #[unsafe(export_name = "ompt_start_tool")]
 unsafe extern "C" fn start_tool(version: c_uint, runtime: *const c_char) -> *const ToolResult {
-    let next = foreign::next(c"ompt_start_tool");
+    let next = foreign::next_definition(c"ompt_start_tool");
     if next != 0 {
         // SAFETY: the function of this type, and the library's own arguments.
         let result = unsafe { std::mem::transmute::<usize, StartTool>(next)(version, runtime) };
@@ -66,43 +66,43 @@ unsafe extern "C" fn start_tool(version: c_uint, runtime: *const c_char) -> *con
     // The library's own tool for ThreadSanitizer comes last.
     if is_off
         || is_defined_elsewhere(c"__tsan_init")
-        || !(is_defined_elsewhere(c"MPI_Init") || launcher::rank().is_some())
+        || !(is_defined_elsewhere(c"MPI_Init") || launcher::launcher_rank().is_some())
     {
         return std::ptr::null();
     }
-    reporting::add(initialize, finalize)
+    reporting::add_openmp_library(initialize_tool, finalize_tool)
 }
 
 /// Takes the functions of a run-time library that has accepted the answer. Other than 0: the tool stays.
-unsafe extern "C" fn initialize(look_up: LookUp, _device: c_int, data: *mut u64) -> c_int {
+unsafe extern "C" fn initialize_tool(look_up: LookUp, _device: c_int, data: *mut u64) -> c_int {
     // SAFETY: the library's own function.
     let set_callback = unsafe { look_up(c"ompt_set_callback".as_ptr()) } as usize;
-    if set_callback == 0 || !reporting::keep(data, set_callback) {
+    if set_callback == 0 || !reporting::keep_set_callback(data, set_callback) {
         return 0;
     }
     if is_wanted() {
-        register();
+        register_callbacks();
     }
     1
 }
 
 /// Forgets a run-time library that ends.
-unsafe extern "C" fn finalize(data: *mut u64) {
-    reporting::remove(data);
+unsafe extern "C" fn finalize_tool(data: *mut u64) {
+    reporting::remove_openmp_library(data);
 }
 
 /// Registers the callbacks with all libraries that have none yet. They stay registered: another thread may be about to call one.
-pub fn register() {
+pub fn register_callbacks() {
     reporting::take_unregistered(|function| {
         // SAFETY: `ompt_set_callback` of a library that was not unloaded.
         let set_callback = unsafe { std::mem::transmute::<usize, SetCallback>(function) };
-        for (number, callback) in events::callbacks() {
+        for (number, callback) in events::event_callbacks() {
             // SAFETY: a callback of the type that this number has.
             unsafe { set_callback(number, callback) };
         }
     });
     // Another definition may come before ours, so that run-time libraries do not ask us.
-    let is_first = foreign::visible(c"ompt_start_tool") == start_tool as *const () as usize;
+    let is_first = foreign::visible_definition(c"ompt_start_tool") == start_tool as *const () as usize;
     if HAS_OTHER_TOOL.load(Relaxed) || is_defined_elsewhere(c"__kmpc_fork_call") && !is_first {
         report_other_tool();
     }
@@ -122,15 +122,15 @@ fn report_other_tool() {
     let problem = Definition::Problem(ProblemKind::OtherOpenmpTool as u16, 1, String::new());
     if !is_on() {
         // Recording is about to start, and the log is open.
-        return log::define(problem);
+        return log::define_now(problem);
     }
     // SAFETY: the calling thread's state.
-    unsafe { enter::run_critical(thread::current(), || log::define(problem)) };
+    unsafe { enter::run_critical(thread::current_thread(), || log::define_now(problem)) };
 }
 
 /// Returns whether another object than this one defines a function that all can see.
 fn is_defined_elsewhere(name: &CStr) -> bool {
-    foreign::next(name) != 0
+    foreign::next_definition(name) != 0
 }
 
 fn value_of(name: &CStr) -> Option<&CStr> {

@@ -54,8 +54,8 @@ impl SamplePeriod {
 
 impl KeptEvent {
     fn new(event: &OwnedFd) -> Option<KeptEvent> {
-        let number = descriptors::high(event.as_raw_fd()).ok()?;
-        let kept = descriptors::identify(number).ok().zip(event_id(number));
+        let number = descriptors::duplicate_high(event.as_raw_fd()).ok()?;
+        let kept = descriptors::identify_file(number).ok().zip(event_id(number));
         let Some(((identity, _), event_id)) = kept else {
             // SAFETY: a descriptor that was made above.
             unsafe { libc::close(number) };
@@ -66,7 +66,8 @@ impl KeptEvent {
 
     /// Returns whether the number still stands for this event: the program may have closed it, and use it for a file of its own.
     fn is_open(&self) -> bool {
-        let is_of_its_kind = descriptors::identify(self.number).is_ok_and(|(identity, _)| identity == self.identity);
+        let is_of_its_kind =
+            descriptors::identify_file(self.number).is_ok_and(|(identity, _)| identity == self.identity);
         is_of_its_kind && event_id(self.number) == Some(self.event_id)
     }
 

@@ -23,20 +23,20 @@ const MAX_AT_ONCE: usize = 64;
 /// In place of a thread's numbers: the counter.
 const TO_END: u64 = u64::MAX;
 
-pub fn open() -> io::Result<()> {
+pub fn open_wake_set() -> io::Result<()> {
     // SAFETY: plain system calls; a new descriptor is ours alone.
     let [set, counter] = unsafe {
         [libc::epoll_create1(libc::EPOLL_CLOEXEC), libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK)]
             .map(|number| if number < 0 { Err(io::Error::last_os_error()) } else { Ok(File::from_raw_fd(number)) })
     };
     let (set, counter) = (descriptors::out_of_the_way(set?)?, descriptors::out_of_the_way(counter?)?);
-    control(set.as_raw_fd(), libc::EPOLL_CTL_ADD, counter.as_raw_fd(), TO_END)?;
+    control_set(set.as_raw_fd(), libc::EPOLL_CTL_ADD, counter.as_raw_fd(), TO_END)?;
     COUNTER.store(counter.into_raw_fd(), SeqCst);
     SET.store(set.into_raw_fd(), SeqCst);
     Ok(())
 }
 
-fn control(set: RawFd, operation: libc::c_int, number: RawFd, data: u64) -> io::Result<()> {
+fn control_set(set: RawFd, operation: libc::c_int, number: RawFd, data: u64) -> io::Result<()> {
     let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: data };
     // SAFETY: a live description.
     match unsafe { libc::epoll_ctl(set, operation, number, &mut event) } {
@@ -48,13 +48,13 @@ fn control(set: RawFd, operation: libc::c_int, number: RawFd, data: u64) -> io::
 /// The descriptor of the set, if it is ours still.
 fn own_set() -> Option<RawFd> {
     let (set, counter) = (SET.load(SeqCst), COUNTER.load(SeqCst));
-    (set >= 0 && control(set, libc::EPOLL_CTL_MOD, counter, TO_END).is_ok()).then_some(set)
+    (set >= 0 && control_set(set, libc::EPOLL_CTL_MOD, counter, TO_END).is_ok()).then_some(set)
 }
 
 /// Has each sample of an event wake the thread that waits, if a number for the sampled thread is given.
-pub(super) fn add(event: &OwnedFd, id: Option<u32>, thread: libc::pid_t) {
+pub(super) fn add_to_set(event: &OwnedFd, id: Option<u32>, thread: libc::pid_t) {
     if let Some((id, set)) = id.zip(own_set()) {
-        let _ = control(set, libc::EPOLL_CTL_ADD, event.as_raw_fd(), u64::from(id) << 32 | thread as u64);
+        let _ = control_set(set, libc::EPOLL_CTL_ADD, event.as_raw_fd(), u64::from(id) << 32 | thread as u64);
     }
 }
 
@@ -64,7 +64,7 @@ pub fn is_open() -> bool {
 }
 
 /// Waits for samples and returns the threads; `None`: the wait is over for good. The set [is open](is_open).
-pub fn wait() -> Option<Vec<SampledNow>> {
+pub fn wait_for_samples() -> Option<Vec<SampledNow>> {
     let mut events = [libc::epoll_event { events: 0, u64: 0 }; MAX_AT_ONCE];
     // SAFETY: fills the buffer.
     let n = unsafe { libc::epoll_wait(SET.load(SeqCst), events.as_mut_ptr(), MAX_AT_ONCE as libc::c_int, -1) };

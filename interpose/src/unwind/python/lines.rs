@@ -24,7 +24,7 @@ pub struct SourcePosition {
     pub bytes: usize,
 }
 
-/// Returns the position of an instruction in a table of pairs, like [`position`], by the byte at which it begins. `of_bytes`: a pair states the line of its
+/// Returns the position of an instruction in a table of pairs, like [`line_position`], by the byte at which it begins. `of_bytes`: a pair states the line of its
 /// own bytes.
 pub fn position_in_pairs(table: &[u8], first: u32, byte: usize, of_bytes: bool) -> Option<SourcePosition> {
     let (mut line, mut end) = (i64::from(first), 0);
@@ -49,7 +49,7 @@ pub fn position_in_pairs(table: &[u8], first: u32, byte: usize, of_bytes: bool) 
 
 /// Returns the position of an instruction, given as its number in its function, whose table begins at line `first`, or `None` if the table does not reach
 /// it.
-pub fn position(table: &[u8], first: u32, instruction: usize) -> Option<SourcePosition> {
+pub fn line_position(table: &[u8], first: u32, instruction: usize) -> Option<SourcePosition> {
     let mut line = i64::from(first);
     let mut passed = 0;
     let mut at = 0;
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     fn of(table: &[u8], first: u32, instruction: usize) -> Option<(u32, Option<u32>)> {
-        position(table, first, instruction).map(|found| (found.line, found.column))
+        line_position(table, first, instruction).map(|found| (found.line, found.column))
     }
 
     #[test]
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(of(&table, 10, 11), Some((0, None)));
         assert_eq!(of(&table, 10, 12), Some((9 + 70, Some(200))));
         assert_eq!(of(&table, 10, 15), None, "the table ends before");
-        assert_eq!(position(&table, 10, 2).map(|found| found.bytes), Some(5));
+        assert_eq!(line_position(&table, 10, 2).map(|found| found.bytes), Some(5));
     }
 
     #[test]

@@ -33,7 +33,7 @@ static IS_OTHER: AtomicBool = AtomicBool::new(false);
 
 /// Looks for an interpreter, once. Returns the version of one whose layout is not known.
 pub fn look_for() -> Option<String> {
-    let interpreter = match find() {
+    let interpreter = match find_interpreter() {
         Ok(found) => found?,
         Err(version) => return Some(version),
     };
@@ -42,7 +42,7 @@ pub fn look_for() -> Option<String> {
 }
 
 /// Returns the interpreter of the process, if its layout is known.
-pub fn interpreter() -> Option<&'static PythonInterpreter> {
+pub fn python_interpreter() -> Option<&'static PythonInterpreter> {
     INTERPRETER.get().filter(|_| !IS_OTHER.load(Relaxed))
 }
 
@@ -136,9 +136,9 @@ pub struct PythonInterpreter {
 }
 
 /// Looks for an interpreter. The error is the version of one whose layout is not known.
-fn find() -> Result<Option<PythonInterpreter>, String> {
-    let version = foreign::visible(c"Py_GetVersion");
-    if version == 0 || foreign::visible(c"Py_IsInitialized") == 0 {
+fn find_interpreter() -> Result<Option<PythonInterpreter>, String> {
+    let version = foreign::visible_definition(c"Py_GetVersion");
+    if version == 0 || foreign::visible_definition(c"Py_IsInitialized") == 0 {
         return Ok(None);
     }
     // SAFETY: a function of the interpreter's, which gives a constant text.
@@ -149,17 +149,17 @@ fn find() -> Result<Option<PythonInterpreter>, String> {
     let text = text.split(' ').next().unwrap_or_default();
     let mut numbers = text.split('.').map_while(|number| number.parse::<u32>().ok());
     let version = numbers.next().zip(numbers.next()).map(|(major, minor)| major << 8 | minor);
-    let named =
-        [c"PyGILState_GetThisThreadState", c"PyCode_Type", c"PyUnicode_Type", c"PyBytes_Type"].map(foreign::visible);
+    let named = [c"PyGILState_GetThisThreadState", c"PyCode_Type", c"PyUnicode_Type", c"PyBytes_Type"]
+        .map(foreign::visible_definition);
     // Builds that trace references, and those without a global lock, have other heads of objects.
-    let is_other = [c"_Py_AddToAllObjects", c"_Py_MergeZeroLocalRefcount"].map(foreign::visible) != [0, 0];
+    let is_other = [c"_Py_AddToAllObjects", c"_Py_MergeZeroLocalRefcount"].map(foreign::visible_definition) != [0, 0];
     let layout = LAYOUTS.iter().find(|layout| Some(layout.version) == version && !is_other);
     match (layout, named) {
         (Some(layout), [thread_state, code, string, bytes]) if !named.contains(&0) => {
             let code_bounds = objects::bounds_at(thread_state);
             // SAFETY: a function of the interpreter's, of this type.
             let thread_state = unsafe { std::mem::transmute::<usize, unsafe extern "C" fn() -> usize>(thread_state) };
-            let (runtime, number_at) = (foreign::visible(c"_PyRuntime"), find_number_in_pthread());
+            let (runtime, number_at) = (foreign::visible_definition(c"_PyRuntime"), find_number_in_pthread());
             Ok(Some(PythonInterpreter { layout, runtime, number_at, code_bounds, thread_state, code, string, bytes }))
         }
         _ => Err(format!("{text}{}", if is_other { " in a build with other objects" } else { "" })),
@@ -319,7 +319,7 @@ impl PythonInterpreter {
             let found = match self.layout.form {
                 InstructionForm::Byte => lines::position_in_pairs(&bytes, first_line, instruction, false),
                 InstructionForm::Number => lines::position_in_pairs(&bytes, first_line, instruction, true),
-                InstructionForm::Address => lines::position(&bytes, first_line, instruction),
+                InstructionForm::Address => lines::line_position(&bytes, first_line, instruction),
             };
             match found {
                 // An entry that seems to end with the bytes read so far may go on.

@@ -2,7 +2,7 @@
 
 use crate::handles::comms::creation;
 use crate::handles::requests::{self, ACTIVE, OpenRequest, PERSISTENT, READS, RECEIVES, WRITES};
-use crate::mpi::abi::{AbiFamily, abi};
+use crate::mpi::abi::{AbiFamily, current_abi};
 use crate::mpi::{predefined, status};
 use crate::processor::rare_branch;
 use crate::verbs::point_to_point::store_arrived;
@@ -53,7 +53,7 @@ pub(super) unsafe fn store_completed_here(record: *mut Record, handle: Word, sta
         if !open.is_usual() {
             store_unusual(record, status, open.kind, open.id);
         } else if status != 0 && Activity::number_in(open.kind) == Activity::PointToPoint as u16 {
-            if abi().kind == AbiFamily::Standard {
+            if current_abi().kind == AbiFamily::Standard {
                 return store_standard_message(record, status, open.kind);
             }
             store_message(record, status, open.kind);
@@ -118,9 +118,9 @@ unsafe fn store_unusual(record: *mut Record, status: Word, kind: u64, id: u32) {
 /// Takes the completed request out of the table. A persistent one stays, inactive.
 #[inline(always)]
 pub(super) fn take_completed(handle: Word) -> Option<OpenRequest> {
-    let open = requests::take(handle)?;
+    let open = requests::take_request(handle)?;
     if open.kind & PERSISTENT != 0 {
-        requests::insert(handle, OpenRequest { kind: open.kind & !ACTIVE, ..open });
+        requests::insert_request(handle, OpenRequest { kind: open.kind & !ACTIVE, ..open });
     }
     Some(open)
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{Ordering::Release, compiler_fence};
 use super::finished::{store_completed_here, take_completed};
 use crate::handles::requests::{self, OpenRequest};
 use crate::harmless::guard;
-use crate::mpi::abi::{SharedRequests, abi};
+use crate::mpi::abi::{SharedRequests, current_abi};
 use crate::mpi::predefined;
 use crate::processor::rare_branch;
 use crate::recording::room;
@@ -70,7 +70,7 @@ pub(super) unsafe fn complete_usual(
                 (*slot).count += 1;
             }
             next = next.add(1);
-            status = status.wrapping_add(abi().status_bytes as usize);
+            status = status.wrapping_add(current_abi().status_bytes as usize);
         }
         (next, last)
     }
@@ -244,7 +244,7 @@ impl CompletionParts {
                     return;
                 }
             }
-            None => guard::count(ProblemKind::UnknownRequest, 1),
+            None => guard::count_problem(ProblemKind::UnknownRequest, 1),
         }
         self.count += 1;
         // SAFETY: the caller's.

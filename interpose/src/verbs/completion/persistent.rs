@@ -22,10 +22,10 @@ pub fn start<C: VerbCall>(call: C, request: Word) -> VerbEvent<StartsPersistent>
 }
 
 /// Marks a persistent request as started, under a new id.
-fn activate(handle: Word) -> Option<OpenRequest> {
-    let open = requests::take(handle)?;
+fn activate_request(handle: Word) -> Option<OpenRequest> {
+    let open = requests::take_request(handle)?;
     let open = OpenRequest { id: requests::new_id(), kind: open.kind | ACTIVE, ..open };
-    requests::insert(handle, open);
+    requests::insert_request(handle, open);
     Some(open)
 }
 
@@ -58,7 +58,7 @@ impl AfterCall for StartsPersistent {
         // SAFETY: the slot is this call's.
         unsafe {
             if ok {
-                store_started(slot, activate(self.handle));
+                store_started(slot, activate_request(self.handle));
             }
         }
     }
@@ -87,7 +87,7 @@ impl AfterCall for StartsAll {
             }
             let mut parts = CompletionParts::new(slot, Operation::Started);
             for i in 0..self.count {
-                let open = activate(call.handle_at(self.requests, i, ConvertedHandle::Request));
+                let open = activate_request(call.handle_at(self.requests, i, ConvertedHandle::Request));
                 let comm = open.map_or(NONE, |open| open.comm);
                 parts.started(call.thread(), comm, |part| store_started(part, open));
             }

@@ -3,13 +3,13 @@
 use super::finished::{store_completed, take_completed};
 use super::parts::{CompletionParts, complete_usual};
 use crate::harmless::enter;
-use crate::mpi::abi::{AbiFamily, abi};
+use crate::mpi::abi::{AbiFamily, current_abi};
 use crate::mpi::lang::{ArgumentLanguage, ConvertedHandle};
 use crate::mpi::predefined::{self, PredefinedHandle, is_predefined};
 use crate::processor::rare_branch;
 use crate::recording::slot::CallArguments;
 use crate::state::buffers;
-use crate::state::thread::{FEW, RecorderThread, tables};
+use crate::state::thread::{FEW, RecorderThread, thread_tables};
 use crate::verbs::call::stored_int;
 use crate::verbs::point_to_point::status_or_own;
 use crate::verbs::polls::{FlagTest, found_nothing, nothing_active};
@@ -40,7 +40,7 @@ fn keep_requests<C: VerbCall>(call: C, count: usize, array: Word) -> *const Word
             })
         };
         // Each kind of check has its own loop, so that the loops do not branch.
-        let all_may = if abi().kind == AbiFamily::Mpich {
+        let all_may = if current_abi().kind == AbiFamily::Mpich {
             keep(|handle| predefined::may_be_request(AbiFamily::Mpich, handle))
         } else {
             keep(|handle| predefined::may_be_request(AbiFamily::OpenMpi, handle))
@@ -60,11 +60,11 @@ unsafe fn room_for<C: VerbCall>(thread: *mut RecorderThread, count: usize, array
     unsafe {
         let handles = C::Language::handles(array, ConvertedHandle::Request);
         if (*thread).requests_room < count {
-            if !(0..count).all(|i| predefined::may_be_request(abi().kind, handles.handle_at(i))) {
+            if !(0..count).all(|i| predefined::may_be_request(current_abi().kind, handles.handle_at(i))) {
                 return std::ptr::null_mut();
             }
             // The thread is not cancelled within malloc.
-            enter::quiet(thread, || buffers::grow_requests(thread, count));
+            enter::enter_quietly(thread, || buffers::grow_requests(thread, count));
         }
         if (*thread).requests_room >= count { (*thread).requests } else { std::ptr::null_mut() }
     }
@@ -81,10 +81,10 @@ fn statuses_or_own<C: VerbCall>(call: C, count: usize, statuses: &mut Word) -> W
         // If INTEGER has 8 bytes, Fortran's statuses are twice as wide as C's.
         let width = if C::Language::FORTRAN { 2 } else { 1 };
         if count <= FEW / width {
-            *statuses = (&raw mut (*tables(thread)).few_statuses) as Word;
+            *statuses = (&raw mut (*thread_tables(thread)).few_statuses) as Word;
             return *statuses;
         }
-        let bytes = count * abi().status_bytes as usize * width;
+        let bytes = count * current_abi().status_bytes as usize * width;
         if (*thread).statuses_bytes < bytes {
             grow_statuses(thread, bytes);
         }
@@ -402,7 +402,11 @@ impl<const WHICH: u8> CompletesSeveral<WHICH> {
     #[inline(always)]
     fn all_statuses(&self) -> (Word, usize) {
         static NO_STATUS: [u64; 8] = [0; 8];
-        if self.statuses == 0 { (NO_STATUS.as_ptr() as Word, 0) } else { (self.statuses, abi().status_bytes as usize) }
+        if self.statuses == 0 {
+            (NO_STATUS.as_ptr() as Word, 0)
+        } else {
+            (self.statuses, current_abi().status_bytes as usize)
+        }
     }
 }
 
@@ -420,5 +424,5 @@ pub fn look_at_requests<C: VerbCall>(_: C, out: Word) -> VerbEvent<FlagTest> {
 #[inline(never)]
 unsafe fn grow_statuses(thread: *mut RecorderThread, bytes: usize) {
     // SAFETY: the caller's.
-    unsafe { enter::quiet(thread, || buffers::grow_statuses(thread, bytes)) };
+    unsafe { enter::enter_quietly(thread, || buffers::grow_statuses(thread, bytes)) };
 }

@@ -106,7 +106,7 @@ impl AfterCall for LooksAt {
     unsafe fn after<C: VerbCall>(self, call: C, slot: *mut Record, ok: bool) {
         // SAFETY: a successful call has filled the flag.
         unsafe {
-            let open = requests::peek(self.handle);
+            let open = requests::peek_request(self.handle);
             if let Some(open) = open {
                 (*slot).request = open.id;
                 (*slot).comm = open.comm;
@@ -127,7 +127,7 @@ impl AfterCall for LooksAt {
 #[inline(always)]
 pub fn free_request<C: VerbCall>(call: C, request: Word) -> VerbEvent<RequestFreeing> {
     let handle = call.handle_at(request, 0, ConvertedHandle::Request);
-    let open = requests::take(handle);
+    let open = requests::take_request(handle);
     let facts = request_arguments(open, predefined::is_shared_request(handle));
     VerbEvent { facts, after: RequestFreeing { handle, open } }
 }
@@ -144,7 +144,7 @@ impl AfterCall for RequestFreeing {
     #[inline]
     unsafe fn after<C: VerbCall>(self, _: C, _: *mut Record, ok: bool) {
         if let (false, Some(open)) = (ok, self.open) {
-            requests::insert(self.handle, open);
+            requests::insert_request(self.handle, open);
         }
     }
 }
@@ -160,7 +160,7 @@ pub fn cancel_request<C: VerbCall>(call: C, request: Word) -> VerbEvent<WithRequ
 pub struct WithRequest(u32);
 
 pub(super) fn with_request(handle: Word) -> VerbEvent<WithRequest> {
-    let open = requests::peek(handle);
+    let open = requests::peek_request(handle);
     let facts = request_arguments(open, predefined::is_shared_request(handle));
     VerbEvent { facts, after: WithRequest(open.map_or(NONE, |open| open.id)) }
 }

@@ -123,8 +123,8 @@ impl BlockingSums {
 }
 
 /// Sums up what `followed` found in `model`, whose waiting from imbalance splits as `split` says.
-pub fn sums(model: &Model, followed: &ReplayResults, split: &ImbalanceSplit) -> BlockingSums {
-    let mut sums = BlockingSums { pairs: pairs(followed), ..BlockingSums::default() };
+pub fn blocking_sums(model: &Model, followed: &ReplayResults, split: &ImbalanceSplit) -> BlockingSums {
+    let mut sums = BlockingSums { pairs: waiting_pairs(followed), ..BlockingSums::default() };
     sums.add_waits(followed);
     let mut caused: BTreeMap<(u32, RegionState), f64> = BTreeMap::new();
     for (&(thread, kind), ns) in &followed.blocking.causes {
@@ -142,12 +142,12 @@ pub fn sums(model: &Model, followed: &ReplayResults, split: &ImbalanceSplit) -> 
     }
     sums.causes.sort_by(|a, b| b.caused_s.total_cmp(&a.caused_s));
     sums.by_class.split(split);
-    sums.phases = phases::phases(&followed.regions, &own, &caused);
+    sums.phases = phases::phase_costs(&followed.regions, &own, &caused);
     sums
 }
 
 /// Seconds that the first rank waits because of the second, by world ranks; the longest first.
-pub fn pairs(followed: &ReplayResults) -> Vec<(u32, u32, f64)> {
+pub fn waiting_pairs(followed: &ReplayResults) -> Vec<(u32, u32, f64)> {
     let mut pairs: BTreeMap<(u32, u32), f64> = BTreeMap::new();
     for (&(waits, causes), ns) in &followed.blocking.pairs {
         *pairs.entry((followed.world_rank(waits), followed.world_rank(causes))).or_default() += ns * 1e-9;

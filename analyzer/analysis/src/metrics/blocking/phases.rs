@@ -38,7 +38,11 @@ impl PhaseCost {
 
 /// The phases: region and class, all ranks together, the most expensive first, of what ranks did and of what caused waiting, by (world
 /// rank, kind).
-pub(super) fn phases(regions: &[Region], own: &OwnTimes, caused: &BTreeMap<(u32, RegionState), f64>) -> Vec<PhaseCost> {
+pub(super) fn phase_costs(
+    regions: &[Region],
+    own: &OwnTimes,
+    caused: &BTreeMap<(u32, RegionState), f64>,
+) -> Vec<PhaseCost> {
     let mut phases: BTreeMap<(RegionIdx, CauseClass), (f64, f64)> = BTreeMap::new();
     for (kind, own_s) in own.iter() {
         phases.entry((kind.region(), CauseClass::classify(regions, kind))).or_default().0 += own_s;

@@ -61,7 +61,7 @@ pub struct RunCode {
 ///
 /// Polls ([`Operation::polls`]) do not count: how often they are made says how long a rank waits. Regions
 /// that were found, not marked, do not either: they are named by the calls that do.
-pub fn codes(model: &Model, places: &[CodePlace]) -> RunCode {
+pub fn run_code(model: &Model, places: &[CodePlace]) -> RunCode {
     let lines = first_on_line(places);
     let marked = marked_regions(model);
     let found: Vec<bool> = model.regions.iter().map(|region| region.found).collect();
@@ -70,7 +70,7 @@ pub fn codes(model: &Model, places: &[CodePlace]) -> RunCode {
     let all: BTreeMap<CodePiece, u32> = codes.into_iter().zip(0..).collect();
     let mut ranks = Vec::with_capacity(model.ranks.len());
     for (own, rank) in by_rank.into_iter().zip(&model.ranks) {
-        let mut activities = rank.inclusive(0).map(|seconds| share(rank, seconds));
+        let mut activities = rank.inclusive(0).map(|seconds| share_of_rank(rank, seconds));
         activities[Activity::Recorder as usize] = 0.0;
         // Both maps are in the order of the codes, so that the pieces ascend.
         let runs = own.into_iter().filter_map(|(code, (times, share))| {
@@ -80,7 +80,7 @@ pub fn codes(model: &Model, places: &[CodePlace]) -> RunCode {
         ranks.push(RankCode { runs: runs.collect(), activities });
     }
     let pieces: Vec<CodePiece> = all.into_keys().collect();
-    RunCode { functions: functions(&pieces, places), pieces, ranks, circles: circles(model) }
+    RunCode { functions: function_numbers(&pieces, places), pieces, ranks, circles: communicator_members(model) }
 }
 
 /// The code of a rank: how often, and for which share of its time.
@@ -95,26 +95,26 @@ fn own_codes(rank: &RankModel, lines: &[u32], marked: &[RegionIdx], found: &[boo
         let computation = rank.exclusive(*region)[Activity::Computation as usize];
         let region = marked.get(*region as usize).copied().unwrap_or(*region);
         let (times, part) = own.entry(CodePiece::Region(region)).or_default();
-        (*times, *part) = (*times + totals.invocations as f64, *part + share(rank, computation));
+        (*times, *part) = (*times + totals.invocations as f64, *part + share_of_rank(rank, computation));
     }
-    for (key, cell) in rank.sites.iter().filter(|(key, cell)| cell.calls > 0 && counts(key)) {
+    for (key, cell) in rank.sites.iter().filter(|(key, cell)| cell.calls > 0 && depends_on_code(key)) {
         let site = key.site.map(|site| lines.get(site as usize).copied().unwrap_or(site));
         let region = marked.get(key.region as usize).copied().unwrap_or(0);
         let (times, part) = own.entry(CodePiece::Call { region, site, operation: key.operation }).or_default();
-        (*times, *part) = (*times + cell.calls as f64, *part + share(rank, cell.seconds));
+        (*times, *part) = (*times + cell.calls as f64, *part + share_of_rank(rank, cell.seconds));
     }
     own
 }
 
 /// Seconds as a share of all that is known of a rank's time, the recorder's own time left out.
-fn share(rank: &RankModel, seconds: f64) -> f64 {
+fn share_of_rank(rank: &RankModel, seconds: f64) -> f64 {
     let all = rank.inclusive(0);
     let known = all.iter().sum::<f64>() - all[Activity::Recorder as usize];
     if known > 0.0 { seconds / known } else { 0.0 }
 }
 
 /// Returns whether the number of these calls depends on the code that is run, not on how long the rank waits.
-fn counts(key: &SiteTotalsKey) -> bool {
+fn depends_on_code(key: &SiteTotalsKey) -> bool {
     !Operation::polls(key.operation) && key.activity != Activity::Recorder
 }
 
@@ -134,7 +134,7 @@ fn marked_regions(model: &Model) -> Vec<RegionIdx> {
     innermost
 }
 
-fn functions(pieces: &[CodePiece], places: &[CodePlace]) -> Vec<u32> {
+fn function_numbers(pieces: &[CodePiece], places: &[CodePlace]) -> Vec<u32> {
     let mut numbers: BTreeMap<(RegionIdx, bool, String), u32> = BTreeMap::new();
     let mut of_piece = Vec::with_capacity(pieces.len());
     for piece in pieces {
@@ -156,7 +156,7 @@ fn functions(pieces: &[CodePiece], places: &[CodePlace]) -> Vec<u32> {
 }
 
 /// Members of communicators that have more than one rank, but not all.
-fn circles(model: &Model) -> Vec<Vec<u32>> {
+fn communicator_members(model: &Model) -> Vec<Vec<u32>> {
     let index: BTreeMap<u32, u32> = model.ranks.iter().zip(0..).map(|(rank, at)| (rank.rank, at)).collect();
     let mut circles = Vec::new();
     for group in model.communicators.iter().map(|comm| &comm.group) {

@@ -12,7 +12,7 @@
 ///
 /// `distances[a][b]` is the distance between two points. They are neighbours if it is below `radius`. A core point has at least `min_points`
 /// neighbours, itself included. Clusters are the core points that neighbours connect, and the other neighbours of these.
-pub(super) fn dbscan(distances: &[Vec<f64>], radius: f64, min_points: usize) -> Vec<Option<usize>> {
+pub(super) fn cluster_points(distances: &[Vec<f64>], radius: f64, min_points: usize) -> Vec<Option<usize>> {
     let neighbours: Vec<Vec<usize>> = distances.iter().map(|row| list_neighbours(row, radius)).collect();
     let mut clusters = vec![None; distances.len()];
     let mut n_clusters = 0;
@@ -51,15 +51,15 @@ mod tests {
     #[test]
     fn neighbours_connect_points_that_are_far_apart() {
         let distances = distances_on_line(&[0.0, 2.0, 3.0, 5.0, 11.0]);
-        assert_eq!(dbscan(&distances, 3.0, 2), [Some(0), Some(0), Some(0), Some(0), None]);
-        assert_eq!(dbscan(&distances, 2.0, 2), [None, Some(0), Some(0), None, None], "a radius is exclusive");
+        assert_eq!(cluster_points(&distances, 3.0, 2), [Some(0), Some(0), Some(0), Some(0), None]);
+        assert_eq!(cluster_points(&distances, 2.0, 2), [None, Some(0), Some(0), None, None], "a radius is exclusive");
     }
 
     #[test]
     fn a_border_point_joins_but_does_not_connect() {
         // Core points are 2 and 6, which have four neighbours. 4 is near both, but has only three.
         let distances = distances_on_line(&[0.0, 1.0, 2.0, 4.0, 6.0, 7.0, 8.0]);
-        assert_eq!(dbscan(&distances, 2.5, 4), [0, 0, 0, 0, 1, 1, 1].map(Some));
+        assert_eq!(cluster_points(&distances, 2.5, 4), [0, 0, 0, 0, 1, 1, 1].map(Some));
     }
 
     proptest! {
@@ -71,7 +71,7 @@ mod tests {
         ) {
             let points: Vec<f64> = points.into_iter().map(f64::from).collect();
             let distances = distances_on_line(&points);
-            let clusters = dbscan(&distances, f64::from(radius), min_points);
+            let clusters = cluster_points(&distances, f64::from(radius), min_points);
             let near = |a: usize, b: usize| distances[a][b] < f64::from(radius);
             let is_core: Vec<bool> =
                 (0..points.len()).map(|a| (0..points.len()).filter(|&b| near(a, b)).count() >= min_points).collect();

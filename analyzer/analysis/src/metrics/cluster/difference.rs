@@ -51,13 +51,13 @@ impl ClusterProfile {
             }
         }
         for counts in [&mut profile.lines, &mut profile.functions, &mut profile.operations] {
-            *counts = summed(std::mem::take(counts));
+            *counts = sum_by_key(std::mem::take(counts));
         }
         ClusterProfile { ranks, ..profile }
     }
 }
 
-fn summed(mut counts: Vec<(u32, f64)>) -> Vec<(u32, f64)> {
+fn sum_by_key(mut counts: Vec<(u32, f64)>) -> Vec<(u32, f64)> {
     counts.sort_by_key(|(key, _)| *key);
     counts.dedup_by(|next, kept| {
         let same = next.0 == kept.0;
@@ -70,29 +70,29 @@ fn summed(mut counts: Vec<(u32, f64)>) -> Vec<(u32, f64)> {
 }
 
 /// `differences[a][b]`: the share of a's code, in 0..=1, that b does not run, or not as often.
-pub(super) fn differences(codes: &RunCode, profiles: &[ClusterProfile]) -> Vec<Vec<f64>> {
-    let apart = apart(codes, profiles);
-    square(profiles.len(), |a, b| match a == b {
+pub(super) fn profile_differences(codes: &RunCode, profiles: &[ClusterProfile]) -> Vec<Vec<f64>> {
+    let apart = separated_profiles(codes, profiles);
+    square_matrix(profiles.len(), |a, b| match a == b {
         true => 0.0,
-        false => difference(&profiles[a], &profiles[b], apart[a][b]),
+        false => code_difference(&profiles[a], &profiles[b], apart[a][b]),
     })
 }
 
-pub(super) fn square<T>(n: usize, entry: impl Fn(usize, usize) -> T) -> Vec<Vec<T>> {
+pub(super) fn square_matrix<T>(n: usize, entry: impl Fn(usize, usize) -> T) -> Vec<Vec<T>> {
     (0..n).map(|row| (0..n).map(|column| entry(row, column)).collect()).collect()
 }
 
 /// The share of a's code that b does not run. `apart`: whether they have communicators, but never one together.
-pub(super) fn difference(a: &ClusterProfile, b: &ClusterProfile, apart: bool) -> f64 {
+pub(super) fn code_difference(a: &ClusterProfile, b: &ClusterProfile, apart: bool) -> f64 {
     let by_line = if apart { 1.0 } else { other_work(a, b) };
-    excess(&a.functions, &b.functions).max(excess(&a.lines, &b.lines).min(by_line))
+    excess_share(&a.functions, &b.functions).max(excess_share(&a.lines, &b.lines).min(by_line))
 }
 
 /// Share of the time that two profiles spend on different activities, where they also make other calls or many more; else 0.
 fn other_work(a: &ClusterProfile, b: &ClusterProfile) -> f64 {
     let n_a: f64 = a.operations.iter().map(|(_, calls)| calls).sum();
     let n_b: f64 = b.operations.iter().map(|(_, calls)| calls).sum();
-    let others = excess(&fractions_of(&a.operations, n_a), &fractions_of(&b.operations, n_b));
+    let others = excess_share(&fractions_of(&a.operations, n_a), &fractions_of(&b.operations, n_b));
     match n_a.max(n_b) >= MIN_FACTOR_OF_CALLS * n_a.min(n_b) || others >= MIN_OTHER_OPERATIONS {
         true => 0.5 * a.activities.iter().zip(b.activities).map(|(a, b)| (a - b).abs()).sum::<f64>(),
         false => 0.0,
@@ -105,7 +105,7 @@ fn fractions_of(calls: &[(u32, f64)], n: f64) -> Vec<(u32, f64)> {
 }
 
 /// Returns the share of `a` in excess of `b`; both ascend. 0 if `a` is empty.
-fn excess(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
+fn excess_share(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
     let (mut sum, mut more) = (0.0, 0.0);
     for &(key, times) in a {
         let others = b.binary_search_by_key(&key, |(key, _)| *key).map_or(0.0, |at| b[at].1);
@@ -116,7 +116,7 @@ fn excess(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
 }
 
 /// Returns whether ranks of two profiles have communicators of a part of all ranks, but never one together.
-fn apart(codes: &RunCode, profiles: &[ClusterProfile]) -> Vec<Vec<bool>> {
+fn separated_profiles(codes: &RunCode, profiles: &[ClusterProfile]) -> Vec<Vec<bool>> {
     let mut profile_of = vec![usize::MAX; codes.ranks.len()];
     for (number, profile) in profiles.iter().enumerate() {
         for &at in &profile.ranks {
@@ -138,5 +138,5 @@ fn apart(codes: &RunCode, profiles: &[ClusterProfile]) -> Vec<Vec<bool>> {
             }
         }
     }
-    square(n, |a, b| has_own[a] && has_own[b] && !together[a][b])
+    square_matrix(n, |a, b| has_own[a] && has_own[b] && !together[a][b])
 }

@@ -8,7 +8,7 @@ mod k_means;
 mod ranks;
 mod regions;
 
-pub use code::{CodePiece, CodeUsage, RankCode, RunCode, codes};
+pub use code::{CodePiece, CodeUsage, RankCode, RunCode, run_code};
 pub use distinctive_code::{DistinctiveCode, own_code};
-pub use ranks::{ClusterOrRank, RankClusters, clusters};
-pub use regions::{RegionGroups, groups};
+pub use ranks::{ClusterOrRank, RankClusters, cluster_ranks};
+pub use regions::{RegionGroups, group_regions};

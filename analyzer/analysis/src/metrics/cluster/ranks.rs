@@ -11,8 +11,8 @@
 use std::collections::BTreeMap;
 
 use super::RunCode;
-use super::dbscan::dbscan;
-use super::difference::{ClusterProfile, difference, differences, square};
+use super::dbscan::cluster_points;
+use super::difference::{ClusterProfile, code_difference, profile_differences, square_matrix};
 use lbprof_thresholds::metrics::MIN_RANKS_OF_CLUSTER;
 
 /// Most different profiles of code that are clustered; ranks with others, which are rarer, join the nearest.
@@ -69,23 +69,29 @@ pub struct ClusterOrRank {
 /// within 0.5..=0.75.
 ///
 /// Fewer than 3 ranks are one cluster: of two that differ neither is the odd one.
-pub fn clusters(codes: &RunCode) -> RankClusters {
+pub fn cluster_ranks(codes: &RunCode) -> RankClusters {
     const LEAST: usize = 3;
     let n_ranks = codes.ranks.len();
-    let all = profiles(codes);
+    let all = rank_profiles(codes);
     let clustered = all.len().min(MOST_PROFILES);
     let (profiles, rest) = all.split_at(clustered);
-    let directed = differences(codes, profiles);
-    let distances = square(clustered, |a, b| f64::max(directed[a][b], directed[b][a]));
+    let directed = profile_differences(codes, profiles);
+    let distances = square_matrix(clustered, |a, b| f64::max(directed[a][b], directed[b][a]));
     let radius = radius_of(&distances);
     let mut found =
         RankClusters { of: vec![Some(0); n_ranks], n: n_ranks.min(1), radius, profiles: all.len(), clustered };
     if n_ranks < LEAST {
         return found;
     }
-    let labels = joined(&directed, &distances, separate(&dbscan(&distances, radius, MIN_RANKS_OF_CLUSTER)), radius);
+    let labels = join_parts(
+        &directed,
+        &distances,
+        separate_noise(&cluster_points(&distances, radius, MIN_RANKS_OF_CLUSTER)),
+        radius,
+    );
     let labels_of_rest = rest.iter().zip(n_ranks..).map(|(profile, next)| {
-        let nearest = profiles.iter().zip(&labels).map(|(other, label)| (difference(profile, other, false), *label));
+        let nearest =
+            profiles.iter().zip(&labels).map(|(other, label)| (code_difference(profile, other, false), *label));
         let nearest = nearest.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(distance, _)| *distance < radius);
         nearest.map_or(next, |(_, label)| label)
     });
@@ -95,13 +101,13 @@ pub fn clusters(codes: &RunCode) -> RankClusters {
             label_of[at] = label;
         }
     }
-    (found.of, found.n) = numbered(&label_of);
+    (found.of, found.n) = number_clusters(&label_of);
     found
 }
 
 /// Ranks by profile of code, the most frequent profile first. Like ranks have the same profile, so that few
 /// profiles remain: numbers of calls are the same where they lie within a fifth of the same power of √2.
-fn profiles(codes: &RunCode) -> Vec<ClusterProfile> {
+fn rank_profiles(codes: &RunCode) -> Vec<ClusterProfile> {
     let mut by_key: BTreeMap<Vec<(u32, u32)>, Vec<usize>> = BTreeMap::new();
     for (at, rank) in codes.ranks.iter().enumerate() {
         let steps = rank.runs.iter().map(|run| (run.piece, (2.0 * run.times.max(1.0).log2()).round() as u32));
@@ -114,13 +120,13 @@ fn profiles(codes: &RunCode) -> Vec<ClusterProfile> {
 }
 
 /// Labels of DBSCAN, with one of its own for each profile that has none.
-fn separate(labels: &[Option<usize>]) -> Vec<usize> {
+fn separate_noise(labels: &[Option<usize>]) -> Vec<usize> {
     let n = labels.iter().flatten().max().map_or(0, |max| max + 1);
     labels.iter().zip(n..).map(|(label, own)| label.unwrap_or(own)).collect()
 }
 
 /// Labels after parts that run only what another one runs have joined it, the nearest of several.
-fn joined(directed: &[Vec<f64>], distances: &[Vec<f64>], labels: Vec<usize>, radius: f64) -> Vec<usize> {
+fn join_parts(directed: &[Vec<f64>], distances: &[Vec<f64>], labels: Vec<usize>, radius: f64) -> Vec<usize> {
     let mut members: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (at, &label) in labels.iter().enumerate() {
         members.entry(label).or_default().push(at);
@@ -158,7 +164,7 @@ fn last_joined(joins: &BTreeMap<usize, usize>, label: usize) -> usize {
 }
 
 /// Clusters in the order of the first ranks that have their labels, and how many there are. A label of a single rank is none.
-fn numbered(labels: &[usize]) -> (Vec<Option<usize>>, usize) {
+fn number_clusters(labels: &[usize]) -> (Vec<Option<usize>>, usize) {
     let mut sizes: BTreeMap<usize, usize> = BTreeMap::new();
     for &label in labels.iter() {
         *sizes.entry(label).or_default() += 1;

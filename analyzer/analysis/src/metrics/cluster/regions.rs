@@ -30,20 +30,20 @@ pub struct RegionGroups {
 ///
 /// `k`: how many groups; by default the number, from 2 up, with the largest silhouette. There are never more than there are
 /// different vectors. The result is the same each time. `None` where there are fewer than 3 regions, or no two differ.
-pub fn groups(vectors: &[Vec<f64>], k: Option<usize>) -> Option<RegionGroups> {
+pub fn group_regions(vectors: &[Vec<f64>], k: Option<usize>) -> Option<RegionGroups> {
     const LEAST_REGIONS: usize = 3;
-    let scales = scales(vectors);
+    let scales = activity_scales(vectors);
     if vectors.len() < LEAST_REGIONS || scales.is_empty() {
         return None;
     }
     let mut heaviest: Vec<usize> = (0..vectors.len()).collect();
-    heaviest.sort_by(|&a, &b| total(&vectors[b]).total_cmp(&total(&vectors[a])).then(a.cmp(&b)));
+    heaviest.sort_by(|&a, &b| total_seconds(&vectors[b]).total_cmp(&total_seconds(&vectors[a])).then(a.cmp(&b)));
     let points: Vec<Vec<f64>> = heaviest.iter().map(|&region| scaled_times(&vectors[region], &scales)).collect();
     let head = &points[..points.len().min(MOST_REGIONS)];
-    let n_different = different(head);
+    let n_different = count_different(head);
     let most = k.unwrap_or_else(|| MAX_GROUPS_OF_REGIONS.min(head.len() - 1)).min(n_different);
     let least = if k.is_some() { most } else { 2 };
-    let tried = (least.max(1)..=most).map(|k| attempt(k, head, &points)).filter(|_| n_different >= 2);
+    let tried = (least.max(1)..=most).map(|k| attempt_groups(k, head, &points)).filter(|_| n_different >= 2);
     let best = tried.reduce(|best, next| if next.silhouette > best.silhouette + 1e-9 { next } else { best })?;
     let mut of = vec![0; vectors.len()];
     for (&at, &group) in heaviest.iter().zip(&best.of) {
@@ -53,9 +53,9 @@ pub fn groups(vectors: &[Vec<f64>], k: Option<usize>) -> Option<RegionGroups> {
 }
 
 /// The activities that count, each with the largest time of a region in it.
-fn scales(vectors: &[Vec<f64>]) -> Vec<(usize, f64)> {
+fn activity_scales(vectors: &[Vec<f64>]) -> Vec<(usize, f64)> {
     let n_activities = vectors.iter().map(Vec::len).max().unwrap_or(0);
-    let all: f64 = vectors.iter().map(|vector| total(vector)).sum();
+    let all: f64 = vectors.iter().map(|vector| total_seconds(vector)).sum();
     let mut scales = Vec::new();
     for activity in 0..n_activities {
         let times = vectors.iter().filter_map(|vector| vector.get(activity)).copied();
@@ -71,11 +71,11 @@ fn scaled_times(vector: &[f64], scales: &[(usize, f64)]) -> Vec<f64> {
     scales.iter().map(|&(activity, largest)| vector.get(activity).map_or(0.0, |time| time / largest)).collect()
 }
 
-fn total(vector: &[f64]) -> f64 {
+fn total_seconds(vector: &[f64]) -> f64 {
     vector.iter().sum()
 }
 
-fn different(points: &[Vec<f64>]) -> usize {
+fn count_different(points: &[Vec<f64>]) -> usize {
     let mut bits: Vec<Vec<u64>> =
         points.iter().map(|point| point.iter().map(|value| value.to_bits()).collect()).collect();
     bits.sort_unstable();
@@ -84,7 +84,7 @@ fn different(points: &[Vec<f64>]) -> usize {
 }
 
 /// `k` groups of the points of `head`, which all `points` join; the groups in the order of their first points.
-fn attempt(k: usize, head: &[Vec<f64>], points: &[Vec<f64>]) -> RegionGroups {
+fn attempt_groups(k: usize, head: &[Vec<f64>], points: &[Vec<f64>]) -> RegionGroups {
     let centres = k_means(head, k);
     let mut order: Vec<usize> = Vec::new();
     let mut of: Vec<usize> = Vec::with_capacity(points.len());
@@ -95,13 +95,13 @@ fn attempt(k: usize, head: &[Vec<f64>], points: &[Vec<f64>]) -> RegionGroups {
             order.push(centre);
         }
     }
-    let silhouette = silhouette(head, &of, order.len());
+    let silhouette = mean_silhouette(head, &of, order.len());
     RegionGroups { of, n: order.len(), silhouette }
 }
 
 /// Mean silhouette of the points: (b − a) / max(a, b), a being a point's mean distance to the others of its group, b that to
 /// the nearest other group; 0 for a point alone in its group, or where there is but one group.
-fn silhouette(points: &[Vec<f64>], of: &[usize], n_groups: usize) -> f64 {
+fn mean_silhouette(points: &[Vec<f64>], of: &[usize], n_groups: usize) -> f64 {
     let n = points.len();
     let mut sizes = vec![0_usize; n_groups];
     for &group in of.iter().take(n) {
@@ -131,7 +131,7 @@ mod tests {
 
     fn of(vectors: &[[f64; 2]], k: Option<usize>) -> Option<RegionGroups> {
         let vectors: Vec<Vec<f64>> = vectors.iter().map(|vector| vector.to_vec()).collect();
-        groups(&vectors, k)
+        group_regions(&vectors, k)
     }
 
     /// Two small regions, two that compute long, three that communicate long.
@@ -148,8 +148,8 @@ mod tests {
     fn the_silhouette_compares_the_own_group_with_the_nearest_other() {
         // On a line 0, 2 | 10: the first has a = 2, b = 10, the second a = 2, b = 8, the third is alone.
         let points = [0.0, 2.0, 10.0].map(|at| vec![at]);
-        assert!((silhouette(&points, &[0, 0, 1], 2) - (0.8 + 0.75 + 0.0) / 3.0).abs() < 1e-12);
-        assert_eq!(silhouette(&points, &[0, 0, 0], 1), 0.0);
+        assert!((mean_silhouette(&points, &[0, 0, 1], 2) - (0.8 + 0.75 + 0.0) / 3.0).abs() < 1e-12);
+        assert_eq!(mean_silhouette(&points, &[0, 0, 0], 1), 0.0);
     }
 
     #[test]
@@ -190,7 +190,7 @@ mod tests {
     fn of_very_many_regions_the_smallest_join_the_nearest_group() {
         let vectors: Vec<Vec<f64>> =
             (0..MOST_REGIONS + 100).map(|at| vec![if at % 2 == 0 { 9.0 } else { 1.0 }, 1e-4 * at as f64]).collect();
-        let found = groups(&vectors, Some(2)).unwrap();
+        let found = group_regions(&vectors, Some(2)).unwrap();
         assert!(found.of.iter().enumerate().all(|(at, &group)| group == at % 2));
     }
 }

@@ -24,7 +24,7 @@ use super::{CodeNode, CodeNodeKind, NodeName};
 use crate::model::replay_results::ReplayResults;
 use crate::model::samples::{SampledAt, SampledThreads};
 use crate::model::waits::WaitKey;
-use crate::model::{Model, Region, RegionIdx, chain, find_by_path};
+use crate::model::{Model, Region, RegionIdx, find_by_path, regions_around};
 use crate::profile::operation_name;
 use crate::structure::call_tree::CallTree;
 use crate::structure::code_place::{Caller, CodePlace, base_name};
@@ -189,7 +189,8 @@ impl<'a> CodeTreeBuilder<'a> {
         let mut by_phase: BTreeMap<RegionIdx, Vec<(u32, f64)>> = BTreeMap::new();
         for ((region, node), seconds) in sampled {
             frames.entry(node).or_insert_with(|| list_frames(self.code, node));
-            for around in chain(self.regions, region).into_iter().filter(|&at| at != 0 && self.phase(at) == at) {
+            for around in regions_around(self.regions, region).into_iter().filter(|&at| at != 0 && self.phase(at) == at)
+            {
                 by_phase.entry(around).or_default().push((node, seconds));
             }
         }
@@ -354,7 +355,7 @@ fn find_common(regions: &[Region], calls: &CallTree, seen: &BTreeSet<(RegionIdx,
     let mut common: Vec<Option<Option<u32>>> = vec![None; regions.len()];
     for &(region, leaf) in seen.iter().filter(|(region, _)| (*region as usize) < regions.len()) {
         let around = calls.node(leaf).and_then(|node| node.parent);
-        for at in chain(regions, region) {
+        for at in regions_around(regions, region) {
             let own = &mut common[at as usize];
             *own = Some(match *own {
                 Some(other) => calls.common(around, other),

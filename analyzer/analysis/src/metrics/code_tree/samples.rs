@@ -8,7 +8,7 @@ use super::builder::CodeTreeBuilder;
 use super::frames::{count_shared, list_frames};
 use super::{CodeNodeKind, NodeSums};
 use crate::metrics::core_time::RankCoreTimes;
-use crate::metrics::functions::{CpuTime, CpuTimeComparison, computing};
+use crate::metrics::functions::{CpuTime, CpuTimeComparison, computing_times};
 use crate::model::samples::{SampledAt, SampledThreads};
 use crate::model::{RankModel, RegionIdx};
 
@@ -69,11 +69,11 @@ impl CodeTreeBuilder<'_> {
     ) {
         let around = self.of_region(region);
         let useful_s = states.map_or(seconds, |states| states[CoreState::Useful as usize]);
-        let sampled_s: f64 = computing(rank, Some(region)).map(|(_, sampled)| sampled.seconds).sum();
+        let sampled_s: f64 = computing_times(rank, Some(region)).map(|(_, sampled)| sampled.seconds).sum();
         // Samples count CPU time, with an error: where they have more than the calls leave for computation, all are reduced.
         let reduction = if sampled_s > 0.0 { (useful_s / sampled_s).clamp(0.0, 1.0) } else { 0.0 };
         let state = states.map(|_| CoreState::Useful);
-        for (node, sampled) in computing(rank, Some(region)) {
+        for (node, sampled) in computing_times(rank, Some(region)) {
             let at = self.of_sample(SampledAt { region, activity: Activity::Computation, node });
             let own = if is_compared { *sampled } else { CpuTime::default() };
             let sums = NodeSums::computing(reduction * sampled.seconds, state);

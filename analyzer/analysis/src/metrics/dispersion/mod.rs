@@ -20,11 +20,11 @@ mod views;
 use lbprof_collector::Activity;
 
 use crate::model::{Model, RegionIdx};
-pub use patterns::{TimeLevel, pattern};
-pub use ranks::{MostImbalanced, RankView, deviations, most_imbalanced};
+pub use patterns::{TimeLevel, rank_pattern};
+pub use ranks::{MostImbalanced, RankView, most_imbalanced, rank_deviations};
 pub use views::{
-    ActivityBreakdown, DispersionIndex, RegionExtremes, activity_view, breakdown, dominant, extremes, heaviest,
-    region_s, region_view, severe_indices,
+    ActivityBreakdown, DispersionIndex, RegionExtremes, activity_breakdown, activity_view, dominant_activity,
+    heaviest_region, region_extremes, region_s, region_view, severe_indices,
 };
 
 /// Something for each activity, at the index of its number; `None` where the activity is not performed.

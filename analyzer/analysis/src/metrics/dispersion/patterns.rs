@@ -18,7 +18,7 @@ pub enum TimeLevel {
 }
 
 /// The level of each rank's time in an activity of a region; one entry a rank. All are in the middle where they are equal.
-pub fn pattern(times: &[f64]) -> Vec<TimeLevel> {
+pub fn rank_pattern(times: &[f64]) -> Vec<TimeLevel> {
     let least = times.iter().copied().fold(f64::INFINITY, f64::min);
     let most = times.iter().copied().fold(0.0, f64::max);
     let margin = MARGIN_OF_PATTERN * (most - least);

@@ -20,7 +20,7 @@ pub struct MostImbalanced {
 /// ID_P_ip = √Σ_j (t̃_ijp − T̃_ij)² of each rank, t̃_ijp being activity j's share of the rank's time in the region, T̃_ij the
 /// mean of t̃_ijp over the ranks that enter it. `None` for ranks that do not, which have no shares. One entry a rank; each in
 /// 0..=√2 · (1 − 1/P).
-pub fn deviations(times: &RegionTimes) -> Vec<Option<f64>> {
+pub fn rank_deviations(times: &RegionTimes) -> Vec<Option<f64>> {
     let shares = (0..times.n_ranks()).map(|at| {
         let seconds = times.rank(at);
         let sum: f64 = seconds.iter().sum();
@@ -46,7 +46,7 @@ pub fn deviations(times: &RegionTimes) -> Vec<Option<f64>> {
 pub fn most_imbalanced(times: &RegionTimes) -> Option<MostImbalanced> {
     let mut first: Option<(usize, f64)> = None;
     let mut second = 0.0;
-    for (at, id) in deviations(times).into_iter().enumerate().filter_map(|(at, id)| Some((at, id?))) {
+    for (at, id) in rank_deviations(times).into_iter().enumerate().filter_map(|(at, id)| Some((at, id?))) {
         match first {
             Some((_, largest)) if id <= largest => second = f64::max(second, id),
             _ => {

@@ -68,18 +68,18 @@ fn an_activity_that_is_not_performed_is_absent_and_the_recorder_is_none() {
     for activity in [Collective, PointToPoint, Recorder] {
         assert_eq!(found.activities[activity as usize], None);
         assert_eq!(found.rows[1][activity as usize], None);
-        assert_eq!(extremes(&found.rows, activity), None);
+        assert_eq!(region_extremes(&found.rows, activity), None);
     }
-    assert_eq!(extremes(&found.rows, Synchronization), Some(RegionExtremes { worst: 0, best: 0 }));
-    assert_eq!(extremes(&found.rows, Computation), Some(RegionExtremes { worst: 1, best: 0 }));
+    assert_eq!(region_extremes(&found.rows, Synchronization), Some(RegionExtremes { worst: 0, best: 0 }));
+    assert_eq!(region_extremes(&found.rows, Computation), Some(RegionExtremes { worst: 1, best: 0 }));
 }
 
 #[test]
 fn the_dominant_activity_and_the_heaviest_region_take_most_time() {
     let rows = two_regions().map(|times| times.row());
-    assert_eq!(dominant(&breakdown(&rows)), Some(Computation));
-    assert_eq!(heaviest(&rows), Some(0), "both take 6 s: the first");
-    assert_eq!((dominant(&breakdown(&[])), heaviest(&[])), (None, None));
+    assert_eq!(dominant_activity(&activity_breakdown(&rows)), Some(Computation));
+    assert_eq!(heaviest_region(&rows), Some(0), "both take 6 s: the first");
+    assert_eq!((dominant_activity(&activity_breakdown(&[])), heaviest_region(&[])), (None, None));
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_rank_deviates_by_how_it_divides_its_time() {
         (Computation, vec![1.0, 10.0, 5.0, 9.0, 0.0]),
         (Synchronization, vec![1.0, 10.0, 5.0, 1.0, 0.0]),
     ]);
-    let found = deviations(&times);
+    let found = rank_deviations(&times);
     near(found[1].unwrap(), 0.1 * 2.0_f64.sqrt());
     near(found[3].unwrap(), 0.3 * 2.0_f64.sqrt());
     assert_eq!(found[4], None, "it never enters the region");
@@ -101,7 +101,7 @@ fn a_rank_deviates_by_how_it_divides_its_time() {
 #[test]
 fn with_two_ranks_neither_is_the_imbalanced_one() {
     let times = region_times([(Computation, vec![1.0, 0.3]), (PointToPoint, vec![0.1, 0.7])]);
-    let found = deviations(&times);
+    let found = rank_deviations(&times);
     near(found[0].unwrap(), found[1].unwrap());
     assert_eq!(most_imbalanced(&times), None);
 }
@@ -131,9 +131,9 @@ fn a_pattern_names_the_ends_of_the_range() {
     use TimeLevel::*;
     // The range is 10 to 30, so its lower 15 % end at 13, its upper begin at 27.
     let times = [10.0, 13.0, 13.5, 20.0, 27.0, 30.0, 30.0];
-    assert_eq!(pattern(&times), [Minimum, Lower, Middle, Middle, Upper, Maximum, Maximum]);
-    assert_eq!(pattern(&[4.0, 4.0]), [Middle, Middle]);
-    assert_eq!(pattern(&[]), []);
+    assert_eq!(rank_pattern(&times), [Minimum, Lower, Middle, Middle, Upper, Maximum, Maximum]);
+    assert_eq!(rank_pattern(&[4.0, 4.0]), [Middle, Middle]);
+    assert_eq!(rank_pattern(&[]), []);
 }
 
 #[test]
@@ -167,7 +167,7 @@ proptest! {
         for cell in region.row().into_iter().flatten() {
             prop_assert!((0.0..=(1.0 - 1.0 / n).sqrt() + 1e-12).contains(&cell.id), "{cell:?}");
         }
-        for id in deviations(&region).into_iter().flatten() {
+        for id in rank_deviations(&region).into_iter().flatten() {
             prop_assert!((0.0..=2.0_f64.sqrt() * (1.0 - 1.0 / n) + 1e-12).contains(&id), "{id}");
         }
     }
@@ -199,8 +199,8 @@ proptest! {
             prop_assert_eq!(before.is_some(), after.is_some());
             prop_assert!((before.unwrap_or_default().id - after.unwrap_or_default().id).abs() < 1e-12);
         }
-        for (at, after) in deviations(&turned).into_iter().enumerate() {
-            let before = deviations(&region)[(at + turn) % n];
+        for (at, after) in rank_deviations(&turned).into_iter().enumerate() {
+            let before = rank_deviations(&region)[(at + turn) % n];
             prop_assert!((before.unwrap_or(-1.0) - after.unwrap_or(-1.0)).abs() < 1e-12);
         }
         let most = |found: Option<MostImbalanced>, turn: usize| found.map(|most| (most.rank + turn) % n);

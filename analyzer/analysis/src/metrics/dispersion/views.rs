@@ -30,7 +30,7 @@ pub struct RegionExtremes {
 }
 
 /// T_j = Σ_i t_ij.
-pub fn breakdown(rows: &[DispersionRow]) -> ActivityBreakdown {
+pub fn activity_breakdown(rows: &[DispersionRow]) -> ActivityBreakdown {
     Activity::ALL.map(|activity| {
         let times = rows.iter().filter_map(|row| row[activity as usize]).map(|cell| cell.mean_s);
         times.fold(None, |sum, time| Some(sum.unwrap_or(0.0) + time))
@@ -43,19 +43,19 @@ pub fn region_s(row: &DispersionRow) -> f64 {
 }
 
 /// The activity with the largest T_j, the first of several; `None` where there is none.
-pub fn dominant(breakdown: &ActivityBreakdown) -> Option<Activity> {
+pub fn dominant_activity(breakdown: &ActivityBreakdown) -> Option<Activity> {
     let performed = Activity::ALL.into_iter().filter_map(|activity| Some((breakdown[activity as usize]?, activity)));
     performed.reduce(|most, next| if next.0 > most.0 { next } else { most }).map(|(_, activity)| activity)
 }
 
 /// The region with the largest t_i, the first of several; `None` where no time is spent.
-pub fn heaviest(rows: &[DispersionRow]) -> Option<usize> {
+pub fn heaviest_region(rows: &[DispersionRow]) -> Option<usize> {
     let times = rows.iter().map(region_s).enumerate().filter(|&(_, time)| time > 0.0);
     times.reduce(|most, next| if next.1 > most.1 { next } else { most }).map(|(at, _)| at)
 }
 
 /// The regions with most and with least time in an activity, of those that perform it; the first of several.
-pub fn extremes(rows: &[DispersionRow], activity: Activity) -> Option<RegionExtremes> {
+pub fn region_extremes(rows: &[DispersionRow], activity: Activity) -> Option<RegionExtremes> {
     let times = rows.iter().enumerate().filter_map(|(at, row)| Some((at, row[activity as usize]?.mean_s)));
     let worst = times.clone().reduce(|most, next| if next.1 > most.1 { next } else { most })?.0;
     let best = times.reduce(|least, next| if next.1 < least.1 { next } else { least })?.0;
@@ -66,17 +66,17 @@ pub fn extremes(rows: &[DispersionRow], activity: Activity) -> Option<RegionExtr
 ///
 /// `elapsed_s`: T, on the scale of means over ranks.
 pub fn activity_view(rows: &[DispersionRow], elapsed_s: f64) -> PerActivity<DispersionIndex> {
-    Activity::ALL.map(|activity| weighted(rows.iter().filter_map(|row| row[activity as usize]), elapsed_s))
+    Activity::ALL.map(|activity| weighted_index(rows.iter().filter_map(|row| row[activity as usize]), elapsed_s))
 }
 
 /// ID_C_i = Σ_j (t_ij / t_i) · ID_ij and SID_C_i = (t_i / T) · ID_C_i of one region; `None` where no time is spent in it.
 ///
 /// `elapsed_s`: T, on the scale of means over ranks.
 pub fn region_view(row: &DispersionRow, elapsed_s: f64) -> Option<DispersionIndex> {
-    weighted(row.iter().flatten().copied(), elapsed_s)
+    weighted_index(row.iter().flatten().copied(), elapsed_s)
 }
 
-fn weighted(cells: impl Iterator<Item = ActivityCell>, elapsed_s: f64) -> Option<DispersionIndex> {
+fn weighted_index(cells: impl Iterator<Item = ActivityCell>, elapsed_s: f64) -> Option<DispersionIndex> {
     let (time_s, spread_s) =
         cells.fold((0.0, 0.0), |(time, spread), cell| (time + cell.mean_s, spread + cell.mean_s * cell.id));
     let sid = (elapsed_s > 0.0).then(|| spread_s / elapsed_s);

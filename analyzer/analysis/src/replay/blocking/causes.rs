@@ -107,7 +107,7 @@ impl CauseFinder {
         if total > 0.0 {
             for part in self.paths.left() {
                 let part = StateDuration { ns: part.ns / total * ns, ..part };
-                cause(&mut self.caused, &mut self.found, part);
+                add_cause(&mut self.caused, &mut self.found, part);
                 if self.wants_own && part.ns > 0.0 {
                     let (thread, kind) = states.get(part.state);
                     if thread == by.thread && kind.is_computation() {
@@ -124,13 +124,13 @@ impl CauseFinder {
             let last = other.backwards(Ns::MIN, at).next().map(|past| past.state);
             let state = last.unwrap_or_else(|| states.intern(by.thread, RegionState::unknown(0)));
             self.caused.resize(states.entries().len(), 0.0);
-            cause(&mut self.caused, &mut self.found, StateDuration::new(state, ns));
+            add_cause(&mut self.caused, &mut self.found, StateDuration::new(state, ns));
         }
     }
 }
 
 #[inline]
-fn cause(all: &mut [f64], found: &mut Vec<StateDuration>, part: StateDuration) {
+fn add_cause(all: &mut [f64], found: &mut Vec<StateDuration>, part: StateDuration) {
     let caused = &mut all[part.state.index()];
     if *caused == 0.0 && part.ns > 0.0 {
         found.push(part);

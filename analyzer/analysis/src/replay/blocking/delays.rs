@@ -127,7 +127,7 @@ impl DelayTotals {
         let waiting = waiting.filter(|one| !self.samples_of(one.thread).is_empty());
         // Mostly there are no samples.
         let mut both = [Some(by), waiting].into_iter().flatten();
-        if both.all(|one| within(self.samples_of(one.thread), one.since, one.until).is_empty()) {
+        if both.all(|one| samples_within(self.samples_of(one.thread), one.since, one.until).is_empty()) {
             return;
         }
         let all_ns = known_ns(histories, &by);
@@ -136,9 +136,9 @@ impl DelayTotals {
         let (waiting, more) = if more > MIN_DIFFERENCE_OF_CAUSE * ns { (waiting, more) } else { (None, all_ns) };
         for (one, sign) in [(Some(by), 1.0), (waiting, -1.0)] {
             let Some((one, rank)) = one.and_then(|one| Some((one, self.rank_of(one.thread)?))) else { continue };
-            for past in did(histories, &one) {
+            for past in intervals_in_state(histories, &one) {
                 let samples = &self.samples[rank as usize];
-                for place in within(samples, past.begin, past.end) {
+                for place in samples_within(samples, past.begin, past.end) {
                     let part = sign * ns * share * samples[place].ns / more;
                     *self.shares.entry((at, rank, place)).or_default() += part;
                 }
@@ -203,7 +203,10 @@ impl DelaySums {
 }
 
 /// Returns the part of a history in which the thread was in the interval's state.
-fn did<'a>(histories: &'a [ThreadHistory], one: &ActivityInterval) -> impl Iterator<Item = PastInterval<'a>> + use<'a> {
+fn intervals_in_state<'a>(
+    histories: &'a [ThreadHistory],
+    one: &ActivityInterval,
+) -> impl Iterator<Item = PastInterval<'a>> + use<'a> {
     let ActivityInterval { thread, state, since, until } = *one;
     let history = histories.get(thread as usize).into_iter();
     history
@@ -212,11 +215,11 @@ fn did<'a>(histories: &'a [ThreadHistory], one: &ActivityInterval) -> impl Itera
 }
 
 fn known_ns(histories: &[ThreadHistory], interval: &ActivityInterval) -> f64 {
-    did(histories, interval).map(|past| (past.end - past.begin) as f64).sum()
+    intervals_in_state(histories, interval).map(|past| (past.end - past.begin) as f64).sum()
 }
 
 /// Returns the indices of the samples that stand for time in an interval. A sample stands for time before it.
-fn within(samples: &[TimedSample], begin: Ns, end: Ns) -> Range<usize> {
+fn samples_within(samples: &[TimedSample], begin: Ns, end: Ns) -> Range<usize> {
     let [from, to] = [begin, end].map(|time| samples.partition_point(|one| one.at <= time));
     from..to.max(from)
 }

@@ -93,10 +93,10 @@ impl WaitsAndCauses {
     pub fn finish(self) -> BlockingTimes {
         BlockingTimes {
             waits: self.waits,
-            causes: numbers(self.causes),
-            pairs: numbers(self.pairs),
-            places: numbers(self.places),
-            causes_in_any_region: numbers(self.causes_in_any_region),
+            causes: to_numbers(self.causes),
+            pairs: to_numbers(self.pairs),
+            places: to_numbers(self.places),
+            causes_in_any_region: to_numbers(self.causes_in_any_region),
         }
     }
 }
@@ -114,6 +114,6 @@ fn exact_sums<K: Ord>(sums: impl IntoIterator<Item = (K, f64)>) -> BTreeMap<K, E
     sums.into_iter().map(|(key, ns)| (key, ExactNs::from_f64(ns))).collect()
 }
 
-fn numbers<K: Ord>(sums: BTreeMap<K, ExactNs>) -> BTreeMap<K, f64> {
+fn to_numbers<K: Ord>(sums: BTreeMap<K, ExactNs>) -> BTreeMap<K, f64> {
     sums.into_iter().map(|(key, sum)| (key, sum.number())).collect()
 }

@@ -150,7 +150,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
                     progress(FoldProgress::Records(self.counts.steps - reported));
                     reported = self.counts.steps;
                     let (now, scope, threads) = (self.scheduler.followed_until(), self.scope, &self.scheduler.threads);
-                    self.sinks.waits.hand_over(now, || ends(scope, threads, now).filter(|_| to_end));
+                    self.sinks.waits.hand_over(now, || find_window_ends(scope, threads, now).filter(|_| to_end));
                 }
             }
             let (scheduler, mut newcomers) = self.reading();
@@ -293,7 +293,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
         let first_threads = firsts.iter().map(|&at| &threads[at as usize]);
         let last_end = first_threads.map(|thread| thread.now.min(self.scope.rank_window(thread.rank_idx).end));
         let elapsed = last_end.max().unwrap_or(self.scope.begin) - self.scope.begin;
-        let explained = self.sinks.waits.finish(|| ends(self.scope, threads, Ns::MAX));
+        let explained = self.sinks.waits.finish(|| find_window_ends(self.scope, threads, Ns::MAX));
         let times_ns = self.sinks.clocks.times_ns(firsts.into_iter());
         SegmentResult {
             threads: threads.iter().map(|one| ReplayedThread { rank_idx: one.rank_idx, number: one.number }).collect(),
@@ -304,7 +304,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
 }
 
 /// Returns the end of the windows of the ranks in `scope`, once all threads, which were replayed until `now`, have passed them.
-fn ends(scope: &ReplayScope, threads: &[ReplayThread], now: Ns) -> Option<Vec<(u32, Ns)>> {
+fn find_window_ends(scope: &ReplayScope, threads: &[ReplayThread], now: Ns) -> Option<Vec<(u32, Ns)>> {
     let mut ends = Vec::new();
     for (at, thread) in (0..).zip(threads).filter(|(_, thread)| thread.number == 0 && scope.has(thread.rank_idx)) {
         let end = scope.rank_window(thread.rank_idx).end;

@@ -213,7 +213,7 @@ impl EventMatcher<'_> {
     /// Returns the last release, within a time, of a lock that conflicts with the requested one.
     fn released(&self, at: &CurrentCallEvent, exclusive: bool, time: TimeInterval) -> Option<LockRelease> {
         let event = at.event;
-        let found = self.locks.waited_for((event.comm, event.tag), target(event), at.own.world_rank, exclusive);
+        let found = self.locks.waited_for((event.comm, event.tag), lock_target(event), at.own.world_rank, exclusive);
         found.filter(|release| time.has(release.at))
     }
 
@@ -233,12 +233,12 @@ impl EventMatcher<'_> {
     }
 }
 
-fn target(event: &CommEvent) -> u32 {
+fn lock_target(event: &CommEvent) -> u32 {
     if event.peer == NONE { ALL } else { event.peer }
 }
 
 fn lock_of(at: &CurrentCallEvent) -> LockOfRank {
-    LockOfRank { window: (at.event.comm, at.event.tag), target: target(at.event), rank: at.own.world_rank }
+    LockOfRank { window: (at.event.comm, at.event.tag), target: lock_target(at.event), rank: at.own.world_rank }
 }
 
 fn state_of(signal: SignalKind) -> WaitState {

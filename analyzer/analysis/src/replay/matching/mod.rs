@@ -94,7 +94,7 @@ impl WorldRankIndex {
     }
 }
 
-fn hosts(model: &Model) -> Vec<u32> {
+fn number_hosts(model: &Model) -> Vec<u32> {
     let mut numbers: FxHashMap<&str, u32> = FxHashMap::default();
     let numbered = model.ranks.iter().map(|rank| {
         let next = numbers.len() as u32;
@@ -136,7 +136,7 @@ impl<'a> EventMatcher<'a> {
         EventMatcher {
             places: WorldRankIndex(model.ranks.iter().map(|rank| rank.rank).collect()),
             ranks: broken.iter().map(|&broken| KnownRank { broken, ..KnownRank::default() }).collect(),
-            hosts: hosts(model),
+            hosts: number_hosts(model),
             started: Vec::new(),
             channels: OpenTransfers::default(),
             collectives: OpenCollectives::default(),

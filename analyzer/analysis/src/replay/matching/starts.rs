@@ -33,7 +33,7 @@ impl EventMatcher<'_> {
             CommRole::Recv | CommRole::StartRecv => self.post(at, sinks),
             CommRole::Collective(pattern) | CommRole::StartCollective(pattern) => self.enter(at, pattern, sinks),
             CommRole::StartRecvAny => {
-                StartedOperation::Any(self.channels.post_any(side(at, 0, SendMode::Standard, sinks)))
+                StartedOperation::Any(self.channels.post_any(new_side(at, 0, SendMode::Standard, sinks)))
             }
         };
         if let CommRole::Send | CommRole::Recv | CommRole::Collective(_) = at.event.role {
@@ -66,7 +66,7 @@ impl EventMatcher<'_> {
     fn send(&mut self, at: &CurrentCallEvent, sinks: &mut EventSinks) -> StartedOperation {
         let Some(channel) = self.channel(at, true) else { return StartedOperation::Nothing };
         self.demands.record_answer(at.thread, at.event.peer);
-        let side = side(at, at.event.bytes, at.event.mode, sinks);
+        let side = new_side(at, at.event.bytes, at.event.mode, sinks);
         self.woken.extend(self.channels.take_probes(channel));
         let (id, woken) = self.channels.send(channel, side);
         self.woken.extend(woken);
@@ -82,13 +82,13 @@ impl EventMatcher<'_> {
             return;
         };
         let Some(before) = self.channels.get(id).sent else { return };
-        self.channels.get_mut(id).sent = Some(side(at, before.bytes, before.mode, sinks));
+        self.channels.get_mut(id).sent = Some(new_side(at, before.bytes, before.mode, sinks));
         sinks.clocks.forget(before.noted);
     }
 
     fn post(&mut self, at: &CurrentCallEvent, sinks: &mut EventSinks) -> StartedOperation {
         let Some(channel) = self.channel(at, false) else { return StartedOperation::Nothing };
-        let side = side(at, 0, SendMode::Standard, sinks);
+        let side = new_side(at, 0, SendMode::Standard, sinks);
         StartedOperation::Transfer { id: self.channels.post(channel, side), sends: false }
     }
 
@@ -115,7 +115,7 @@ impl EventMatcher<'_> {
             self.counts.not_recorded += 1;
             return StartedOperation::Nothing;
         }
-        let operation = entered(at.step.operation);
+        let operation = entered_operation(at.step.operation);
         let entered = self.collectives.enter(own.world_rank, (event.comm, event.tag), || {
             let mut new = CollectiveInstance::new(entry, operation, pattern, sinks.clocks.note(thread));
             new.expected = expected;
@@ -177,7 +177,7 @@ impl EventMatcher<'_> {
 }
 
 /// Returns the operation that counts for a collective: members may start a persistent one alone or with others.
-fn entered(operation: u16) -> u16 {
+fn entered_operation(operation: u16) -> u16 {
     match Operation::semantics(operation) {
         OperationSemantics::StartAll => Operation::Start as u16,
         _ => operation,
@@ -185,7 +185,7 @@ fn entered(operation: u16) -> u16 {
 }
 
 #[inline]
-fn side(at: &CurrentCallEvent, bytes: u64, mode: SendMode, sinks: &mut EventSinks) -> TransferSide {
+fn new_side(at: &CurrentCallEvent, bytes: u64, mode: SendMode, sinks: &mut EventSinks) -> TransferSide {
     TransferSide {
         thread: at.thread,
         at: at.own.begun,

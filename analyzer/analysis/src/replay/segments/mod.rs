@@ -22,7 +22,7 @@ pub(super) mod tests;
 
 use self::reading::{ReplaySegments, SegmentReading};
 use self::segment_replay::SegmentReplay;
-use self::surveyed_run::{LocalRanks, LookupTables, leading};
+use self::surveyed_run::{LocalRanks, LookupTables, choose_leading_rank};
 pub use self::surveyed_run::{ReplayOptions, SurveyedRun};
 use super::observer::{ReplayObserver, SegmentObserver};
 use super::segment_result::SegmentResult;
@@ -30,28 +30,28 @@ use crate::model::replay_results::ReplayResults;
 use crate::read::pass::ProgressReport;
 
 /// Replays a run as it was and in what-if scenarios, segments at a time. A fork of the observer sees each of them.
-pub fn follow<W: SegmentObserver>(
+pub fn replay_run<W: SegmentObserver>(
     surveyed: SurveyedRun,
     options: ReplayOptions,
     observer: Option<&mut W>,
     progress: ProgressReport,
 ) -> ReplayResults {
     let facts = observer.is_some();
-    follow_with(surveyed, options, facts, progress, |replay, segments| replay.side_by_side(segments, observer))
+    replay_with(surveyed, options, facts, progress, |replay, segments| replay.side_by_side(segments, observer))
 }
 
-/// Replays a run as [`follow`] does, in this process alone, and shows all of it to the observer in the order of time.
-pub fn follow_in_order(
+/// Replays a run as [`replay_run`] does, in this process alone, and shows all of it to the observer in the order of time.
+pub fn replay_run_in_order(
     surveyed: SurveyedRun,
     options: ReplayOptions,
     observer: &mut dyn ReplayObserver,
     progress: ProgressReport,
 ) -> ReplayResults {
-    follow_with(surveyed, options, true, progress, |replay, segments| replay.one_after_another(segments, observer))
+    replay_with(surveyed, options, true, progress, |replay, segments| replay.one_after_another(segments, observer))
 }
 
 /// Replays a run by `replayed`. `facts`: whether the arguments of calls are wanted.
-fn follow_with(
+fn replay_with(
     surveyed: SurveyedRun,
     options: ReplayOptions,
     facts: bool,
@@ -66,7 +66,7 @@ fn follow_with(
     let segment_steps = options.segment_steps;
     let (mut setting, scenarios) = options.into_setting(model, samples);
     setting.unread = logs.iter().map(Option::is_none).collect();
-    let leading = leading(&setting, segment_steps);
+    let leading = choose_leading_rank(&setting, segment_steps);
     let reading = SegmentReading::new(logs, 0, model.ranks.len(), leading);
     let replay = SegmentReplay { surveyed, ids, setting: &setting, progress };
     replayed(&replay, ReplaySegments::new(reading, can_cut)).of_run(model, scenarios)

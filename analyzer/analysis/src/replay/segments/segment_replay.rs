@@ -6,7 +6,7 @@ use bincode::{Decode, Encode};
 use rayon::prelude::*;
 
 use super::reading::{ReplaySegment, ReplaySegments};
-use super::surveyed_run::{SurveyedRun, open};
+use super::surveyed_run::{SurveyedRun, open_rank_steps};
 use crate::partial_result::PartialResult;
 use crate::read::pass::ProgressReport;
 use crate::read::read_ahead::ReadAhead;
@@ -113,7 +113,7 @@ impl<'a> SegmentReplay<'a> {
 
     /// Reads the remainder of the run from a cut on once more.
     pub(crate) fn rest_from(&self, cut: Option<Arc<ConsistentCut>>) -> ReplaySegment<'a> {
-        let logs = self.setting.model.ranks.iter().map(|rank| open(self.surveyed, self.ids, rank));
+        let logs = self.setting.model.ranks.iter().map(|rank| open_rank_steps(self.surveyed, self.ids, rank));
         ReplaySegment::all_from(cut, logs.collect())
     }
 

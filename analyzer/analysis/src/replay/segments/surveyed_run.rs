@@ -112,7 +112,7 @@ impl LookupTables {
 }
 
 /// Creates the leading rank, which decides where segments end.
-pub(crate) fn leading(setting: &ReplaySetting, segment_steps: Option<usize>) -> LeadingRank {
+pub(crate) fn choose_leading_rank(setting: &ReplaySetting, segment_steps: Option<usize>) -> LeadingRank {
     let ranks = &setting.model.ranks;
     // The median by calls, so that no rank has many more, or fewer, steps in a segment.
     let mut by_calls: Vec<usize> = (0..ranks.len()).collect();
@@ -127,7 +127,11 @@ pub(crate) fn leading(setting: &ReplaySetting, segment_steps: Option<usize>) -> 
 }
 
 /// Opens a rank's steps, or returns `None` if its log cannot be read any more.
-pub(crate) fn open<'a>(surveyed: SurveyedRun<'a>, ids: RunIds<'a>, rank: &RankModel) -> Option<Box<RankSteps<'a>>> {
+pub(crate) fn open_rank_steps<'a>(
+    surveyed: SurveyedRun<'a>,
+    ids: RunIds<'a>,
+    rank: &RankModel,
+) -> Option<Box<RankSteps<'a>>> {
     let SurveyedRun { run, survey, structure, .. } = surveyed;
     let header = run.header(rank.rank)?;
     let survey_of = survey.rank(rank.rank)?;
@@ -160,14 +164,15 @@ impl<'a> LocalRanks<'a> {
         places: Range<usize>,
         options: &ReplayOptions,
     ) -> Self {
-        let logs = surveyed.model.ranks[places.clone()].iter().map(|rank| open(surveyed, ids, rank)).collect();
-        let samples = options.code.map(|code| sampled(surveyed, code, places)).unwrap_or_default();
+        let logs =
+            surveyed.model.ranks[places.clone()].iter().map(|rank| open_rank_steps(surveyed, ids, rank)).collect();
+        let samples = options.code.map(|code| samples_of_ranks(surveyed, code, places)).unwrap_or_default();
         LocalRanks { logs, samples }
     }
 }
 
 /// Returns the samples of the ranks' first threads, by index of the rank, at most [`MOST_SAMPLES`] of all ranks.
-fn sampled(surveyed: SurveyedRun, code: &SampledCode, places: Range<usize>) -> Vec<Vec<TimedSample>> {
+fn samples_of_ranks(surveyed: SurveyedRun, code: &SampledCode, places: Range<usize>) -> Vec<Vec<TimedSample>> {
     let ranks = &surveyed.model.ranks;
     let most = (MOST_SAMPLES / ranks.len().max(1)).max(1);
     ranks[places].par_iter().map(|rank| samples_of_rank(surveyed, code, rank, most).unwrap_or_default()).collect()

@@ -10,13 +10,13 @@ use crate::metrics::statistics::StatisticsObserver;
 use crate::model::Model;
 use crate::model::replay_results::CriticalPathEntry;
 use crate::model::what_if::WhatIfScenario;
-use crate::profile::{GatherInput, gather};
+use crate::profile::{GatherInput, gather_run};
 use crate::read::open::RecordedRun;
 use crate::replay::scope::ReplayScope;
 use crate::replay::what_if::{ScenarioConditions, ScenarioNetwork, ScenarioWork};
 use crate::replay::{MatchedMessage, StateInterval};
 use crate::structure::sampled_code::SampledCode;
-use crate::structure::survey::{CallSurvey, survey};
+use crate::structure::survey::{CallSurvey, survey_run};
 use crate::structure::symbols;
 use crate::structure::{self, RunStructure};
 use crate::views::{TimelineObserver, TimelineView};
@@ -61,26 +61,26 @@ impl SurveyedTestRun {
         let dir = tempfile::tempdir().unwrap();
         write(dir.path());
         let run = RecordedRun::open(Some(dir.path())).unwrap();
-        let survey = survey(&run, &|_| ());
-        let names = symbols::unnamed(&survey.sites);
+        let survey = survey_run(&run, &|_| ());
+        let names = symbols::sites_without_names(&survey.sites);
         let wanted = structure::StructureOptions { detect, ..structure::StructureOptions::default() };
         let structure = RunStructure::find(&run, &survey, &names, &wanted);
         let code = SampledCode::default();
         let input = GatherInput { survey: &survey, structure: &structure, code: &code, most_iterations: usize::MAX };
-        let model = gather(&run, input, &|_| ());
+        let model = gather_run(&run, input, &|_| ());
         SurveyedTestRun { _dir: dir, run, survey, structure, model }
     }
 
     /// Follows it in segments of so many steps of all ranks, each with a fork of the observer.
     fn follow<W: SegmentObserver>(&self, steps: usize, observer: Option<&mut W>) -> ReplayResults {
         let scope = ReplayScope::whole_run(&self.model);
-        follow(self.surveyed(), options(&scope, steps), observer, &|_| ())
+        replay_run(self.surveyed(), options(&scope, steps), observer, &|_| ())
     }
 
     /// Follows it in segments of so many steps of all ranks, one after another.
     fn follow_in_order(&self, steps: usize, observer: &mut dyn ReplayObserver) -> ReplayResults {
         let scope = ReplayScope::whole_run(&self.model);
-        follow_in_order(self.surveyed(), options(&scope, steps), observer, &|_| ())
+        replay_run_in_order(self.surveyed(), options(&scope, steps), observer, &|_| ())
     }
 
     pub fn surveyed(&self) -> SurveyedRun<'_> {

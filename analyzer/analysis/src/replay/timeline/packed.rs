@@ -53,7 +53,7 @@ thread_local! {
 
 /// Returns empty lists for the steps and events of a batch, in the memory of one that was packed before on this thread. So no large block of
 /// memory is freed that small, long-lived ones would then fragment.
-pub fn spare() -> (Vec<TimelineStep>, Vec<CommEvent>) {
+pub fn take_spare_lists() -> (Vec<TimelineStep>, Vec<CommEvent>) {
     SPARE.take()
 }
 
@@ -78,11 +78,11 @@ impl PackedSteps {
             let shape = TimelineStep { begin: 0, end: 0, ..step };
             let facts = CallFacts { sent: 0, received: 0, ..step.facts };
             let is_sized = step_shapes.put(shape, TimelineStep { facts, ..shape }, &mut bytes);
-            put(zigzag(step.begin.wrapping_sub(end)), &mut bytes);
-            put(zigzag(step.end.wrapping_sub(step.begin)), &mut bytes);
+            put_number(encode_sign(step.begin.wrapping_sub(end)), &mut bytes);
+            put_number(encode_sign(step.end.wrapping_sub(step.begin)), &mut bytes);
             if !is_sized {
-                put(step.facts.sent, &mut bytes);
-                put(step.facts.received, &mut bytes);
+                put_number(step.facts.sent, &mut bytes);
+                put_number(step.facts.received, &mut bytes);
             }
             end = step.end;
             for event in events.by_ref().take(usize::from(step.events)) {
@@ -189,8 +189,8 @@ impl StepCursor {
         self.left -= 1;
         let shape = self.number(bytes);
         let mut step = steps[(shape >> 1) as usize];
-        step.begin = self.end.wrapping_add(unzigzag(self.number(bytes)));
-        step.end = step.begin.wrapping_add(unzigzag(self.number(bytes)));
+        step.begin = self.end.wrapping_add(decode_sign(self.number(bytes)));
+        step.end = step.begin.wrapping_add(decode_sign(self.number(bytes)));
         if shape & 1 == 1 {
             (step.facts.sent, step.facts.received) = (self.number(bytes), self.number(bytes));
         }
@@ -198,7 +198,7 @@ impl StepCursor {
         for _ in 0..step.events {
             let shape = self.number(bytes);
             let mut event = events[(shape >> 1) as usize];
-            event.request = self.request.wrapping_add(unzigzag(self.number(bytes)) as u32);
+            event.request = self.request.wrapping_add(decode_sign(self.number(bytes)) as u32);
             if shape & 1 == 1 {
                 event.bytes = self.number(bytes);
             }
@@ -208,7 +208,7 @@ impl StepCursor {
         for _ in 0..step.parallel {
             let [site, team, thread] = std::array::from_fn(|_| self.number(bytes) as u32);
             let thread = thread.wrapping_sub(1);
-            let [begin, elapsed, excess] = std::array::from_fn(|_| unzigzag(self.number(bytes)));
+            let [begin, elapsed, excess] = std::array::from_fn(|_| decode_sign(self.number(bytes)));
             parallel_of(ParallelPart { site, begin: self.end.wrapping_add(begin), elapsed, team, excess, thread });
         }
         step
@@ -246,7 +246,7 @@ impl<T: Copy + Eq + std::hash::Hash> StepShapes<T> {
     /// Appends a shape, with or without its bytes. Returns whether it has its bytes.
     fn put(&mut self, shape: T, without_bytes: T, bytes: &mut Vec<u8>) -> bool {
         if let Some(&number) = self.numbers.get(&shape) {
-            put(u64::from(number) << 1, bytes);
+            put_number(u64::from(number) << 1, bytes);
             return true;
         }
         let is_sized = self.sized < MOST_SIZED;
@@ -257,7 +257,7 @@ impl<T: Copy + Eq + std::hash::Hash> StepShapes<T> {
             all.push(shape);
             all.len() as u32 - 1
         });
-        put(u64::from(number) << 1 | u64::from(!is_sized), bytes);
+        put_number(u64::from(number) << 1 | u64::from(!is_sized), bytes);
         is_sized
     }
 }
@@ -267,14 +267,14 @@ impl StepShapes<CommEvent> {
     fn put_event(&mut self, event: CommEvent, request: u32, bytes: &mut Vec<u8>) {
         let shape = CommEvent { request: 0, ..event };
         let is_sized = self.put(shape, CommEvent { bytes: 0, ..shape }, bytes);
-        put(zigzag(i64::from(event.request.wrapping_sub(request) as i32)), bytes);
+        put_number(encode_sign(i64::from(event.request.wrapping_sub(request) as i32)), bytes);
         if !is_sized {
-            put(event.bytes, bytes);
+            put_number(event.bytes, bytes);
         }
     }
 }
 
-fn put(mut value: u64, bytes: &mut Vec<u8>) {
+fn put_number(mut value: u64, bytes: &mut Vec<u8>) {
     while value >= 128 {
         bytes.push(value as u8 | 128);
         value >>= 7;
@@ -284,18 +284,18 @@ fn put(mut value: u64, bytes: &mut Vec<u8>) {
 
 fn put_part(part: &ParallelPart, step_end: Ns, bytes: &mut Vec<u8>) {
     for number in [part.site, part.team, part.thread.wrapping_add(1)] {
-        put(number.into(), bytes);
+        put_number(number.into(), bytes);
     }
     for time in [part.begin.wrapping_sub(step_end), part.elapsed, part.excess] {
-        put(zigzag(time), bytes);
+        put_number(encode_sign(time), bytes);
     }
 }
 
-fn zigzag(value: i64) -> u64 {
+fn encode_sign(value: i64) -> u64 {
     (value << 1 ^ value >> 63) as u64
 }
 
-fn unzigzag(value: u64) -> i64 {
+fn decode_sign(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
@@ -305,7 +305,7 @@ mod tests {
     use lbprof_collector::semantics::SendMode;
 
     use super::*;
-    use crate::codec::{decoded, encoded};
+    use crate::codec::{decode_value, encode_value};
     use crate::model::region_state::RegionState;
     use crate::replay::timeline::{CommRole, StepChunk};
 
@@ -378,7 +378,7 @@ mod tests {
                 rest = packed;
                 let mut packed = rest.split_off_first(first);
                 // As another process has them.
-                let sent = |piece: StepChunk| decoded::<StepChunk>(&encoded(&piece)).unwrap();
+                let sent = |piece: StepChunk| decode_value::<StepChunk>(&encode_value(&piece)).unwrap();
                 (packed, rest) = (sent(packed), sent(rest));
                 let mut all = packed.next_part(PART);
                 assert_eq!((packed.len() + all.steps.len(), rest.len()), (first, n - first));

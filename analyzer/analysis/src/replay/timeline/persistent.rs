@@ -13,7 +13,7 @@ pub struct PreparedRequests(FxHashMap<(u32, i32, i32, u8), Vec<OperationSemantic
 
 impl PreparedRequests {
     pub fn add(&mut self, record: &Record, semantics: OperationSemantics) {
-        let all = self.0.entry(key(record)).or_default();
+        let all = self.0.entry(match_key(record)).or_default();
         if !all.contains(&semantics) {
             all.push(semantics);
         }
@@ -21,7 +21,7 @@ impl PreparedRequests {
 
     /// Returns the operation that a record starts; `None` where that is not known.
     pub fn find(&self, record: &Record) -> Option<OperationSemantics> {
-        let all = self.0.get(&key(record))?;
+        let all = self.0.get(&match_key(record))?;
         if let [only] = all.as_slice() {
             return Some(*only);
         }
@@ -38,6 +38,6 @@ impl PreparedRequests {
     }
 }
 
-fn key(record: &Record) -> (u32, i32, i32, u8) {
+fn match_key(record: &Record) -> (u32, i32, i32, u8) {
     (record.comm, record.peer, record.tag, record.activity() as u8)
 }

@@ -58,7 +58,12 @@ impl<'a, 'scope> StepSource<'a, 'scope> {
                 .enumerate()
                 .map(|(rank, RankInput { read, steps })| {
                     let packs = many && alone(rank);
-                    RankSource { read, ahead: steps.map(|steps| fetch(scope, steps, packs)), idle: None, packs }
+                    RankSource {
+                        read,
+                        ahead: steps.map(|steps| read_batch_ahead(scope, steps, packs)),
+                        idle: None,
+                        packs,
+                    }
                 })
                 .collect(),
         }
@@ -67,7 +72,7 @@ impl<'a, 'scope> StepSource<'a, 'scope> {
     pub fn add(&mut self, ranks: Vec<RankInput<'scope>>) {
         for (place, RankInput { read, steps }) in self.ranks.iter_mut().zip(ranks) {
             place.read.extend(read);
-            place.ahead = steps.map(|steps| fetch(self.scope, steps, place.packs));
+            place.ahead = steps.map(|steps| read_batch_ahead(self.scope, steps, place.packs));
         }
     }
 
@@ -86,13 +91,13 @@ impl<'a, 'scope> StepSource<'a, 'scope> {
         if place.read.is_empty()
             && let Some(steps) = place.idle.take()
         {
-            place.ahead = Some(fetch(self.scope, steps, place.packs));
+            place.ahead = Some(read_batch_ahead(self.scope, steps, place.packs));
         }
         Some(part)
     }
 }
 
-fn fetch<'scope>(
+fn read_batch_ahead<'scope>(
     scope: &Scope<'scope>,
     mut steps: Box<RankSteps<'scope>>,
     packs: bool,

@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, VecDeque};
 
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::RankList;
-use lbprof_collector::fold::counted;
+use lbprof_collector::fold::counted_byte_masks;
 use lbprof_collector::format::BatchHead;
 use lbprof_collector::rank_log::RankLog;
-use lbprof_collector::reader::{LogItem, recycle};
+use lbprof_collector::reader::{LogItem, recycle_records};
 use lbprof_collector::record::{CallFlags, NO_PEER, NONE};
 use lbprof_collector::semantics::{CompletionEffect, OperationSemantics};
 use lbprof_collector::walk::{RecordTimes, RecordWalk, WalkState};
@@ -159,7 +159,7 @@ impl<'a> RankSteps<'a> {
                 }
                 Some(LogItem::Records { head, records }) => {
                     let batch = self.batch(&head, &records);
-                    recycle(records);
+                    recycle_records(records);
                     if batch.is_some() {
                         return batch;
                     }
@@ -435,7 +435,7 @@ impl<'a> RankSteps<'a> {
         }
         let (comm, peer) = self.peer(record.comm, record.peer);
         let has_tag = record.activity() == Activity::PointToPoint;
-        let (sent, received) = transferred(record);
+        let (sent, received) = transferred_bytes(record);
         let found_nothing = Operation::polls(record.operation) && record.flags.contains(CallFlags::NOTHING);
         CallFacts {
             comm,
@@ -490,7 +490,7 @@ impl<'a> RankSteps<'a> {
         waiting.missing = waiting.missing.saturating_sub(1);
         let (is_last, first) = (waiting.missing == 0, waiting.events);
         if let Some(call) = out.steps.get_mut(waiting.step).filter(|_| self.ids.facts) {
-            let (sent, received) = transferred(record);
+            let (sent, received) = transferred_bytes(record);
             call.facts.sent = call.facts.sent.saturating_add(sent);
             call.facts.received = call.facts.received.saturating_add(received);
         }
@@ -547,8 +547,8 @@ fn n_parts(record: &Record) -> u32 {
 }
 
 /// Returns the bytes that a record sends and receives, as the sums count them.
-fn transferred(record: &Record) -> (u64, u64) {
-    let (sent, received) = counted(record.operation);
+fn transferred_bytes(record: &Record) -> (u64, u64) {
+    let (sent, received) = counted_byte_masks(record.operation);
     match record.flags.contains(CallFlags::NOTHING) {
         true => (0, 0),
         false => (record.sent & sent, record.received & received),
@@ -568,7 +568,7 @@ impl ThreadSteps {
 
     /// Creates a batch of thread `number`, with room for a number of steps. It starts with the call whose parts may follow.
     fn begin(&mut self, number: u32, room: usize) -> StepBatch {
-        let (steps, events) = packed::spare();
+        let (steps, events) = packed::take_spare_lists();
         let mut out = StepBatch { thread: number, steps, events, ..StepBatch::default() };
         out.steps.reserve_exact(room);
         out.events.reserve(room);

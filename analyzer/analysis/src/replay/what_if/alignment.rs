@@ -34,7 +34,7 @@ pub fn is_known(model: &Model, regions: &[RegionIdx]) -> bool {
                     && groups
                         .iter()
                         .enumerate()
-                        .all(|(at, _)| [-1, 1].iter().all(|&shift| change(&groups, at, shift) <= MAX_CHANGE_OF_MEAN)))
+                        .all(|(at, _)| [-1, 1].iter().all(|&shift| change_of_means(&groups, at, shift) <= MAX_CHANGE_OF_MEAN)))
     })
 }
 
@@ -77,8 +77,9 @@ fn by_end(model: &Model, region: RegionIdx) -> Vec<Vec<&IterationSeries>> {
 }
 
 /// Returns the mean change of an iteration's mean, as a fraction, if the iterations of the group at a place are `shift` later.
-fn change(groups: &[Vec<&IterationSeries>], place: usize, shift: i64) -> f64 {
-    let (known, shifted) = (sums(groups, |_| 0), sums(groups, |at| if at == place { shift } else { 0 }));
+fn change_of_means(groups: &[Vec<&IterationSeries>], place: usize, shift: i64) -> f64 {
+    let (known, shifted) =
+        (sum_by_number(groups, |_| 0), sum_by_number(groups, |at| if at == place { shift } else { 0 }));
     let pairs = known.iter().filter_map(|(number, &(sum, n))| {
         let &(other, others) = shifted.get(number)?;
         (n == others).then_some((sum, (sum - other).abs()))
@@ -88,7 +89,7 @@ fn change(groups: &[Vec<&IterationSeries>], place: usize, shift: i64) -> f64 {
 }
 
 /// Returns for each iteration the seconds that ranks compute in it, and their number, if the numbers of each group are shifted.
-fn sums(groups: &[Vec<&IterationSeries>], shift: impl Fn(usize) -> i64) -> BTreeMap<i64, (f64, u32)> {
+fn sum_by_number(groups: &[Vec<&IterationSeries>], shift: impl Fn(usize) -> i64) -> BTreeMap<i64, (f64, u32)> {
     let mut sums: BTreeMap<i64, (f64, u32)> = BTreeMap::new();
     for (at, series) in groups.iter().enumerate().flat_map(|(at, group)| group.iter().map(move |one| (at, one))) {
         for (place, &number) in series.numbers.iter().enumerate() {

@@ -8,7 +8,7 @@ use lbprof_thresholds::replay::{MAX_COMPUTATION_OF_IDLE_RANK, MIN_COMPUTATION_OF
 
 use super::branches::BranchGroups;
 use super::edges;
-use super::mean::{factors, mean, mean_of_who_computes};
+use super::mean::{factors_to_mean, mean_of_who_computes, mean_time};
 use super::pace::{BalancedIterations, ComputationPace, IterationMeans, IterationValues};
 use crate::model::{Model, RegionIdx};
 
@@ -29,7 +29,7 @@ pub fn balanced_each<'a>(model: &'a Model, regions: &[RegionIdx], edges: bool) -
     let places = BranchGroups::from_model(model);
     let means: Vec<Arc<IterationMeans>> =
         regions.iter().map(|&region| Arc::new(balanced_iterations(model, &places, region))).collect();
-    let edges = if edges { edges::factors(model, regions) } else { vec![1.0; model.ranks.len()] };
+    let edges = if edges { edges::edge_factors(model, regions) } else { vec![1.0; model.ranks.len()] };
     let paces = model.ranks.iter().zip(edges).map(|(rank, outside)| {
         let iterations = regions.iter().zip(&means).filter_map(|(&region, means)| {
             let series = rank.series(region)?;
@@ -44,7 +44,7 @@ pub fn balanced_each<'a>(model: &'a Model, regions: &[RegionIdx], edges: bool) -
 /// an idle rank would not be given work there. A marked phase that one rank alone computes is serial: it is spread over all
 /// ranks.
 pub fn balanced_s(model: &Model, region: RegionIdx, times: &[f64]) -> f64 {
-    if is_serial(model, region, times) { mean(times) } else { mean_of_who_computes(times) }
+    if is_serial(model, region, times) { mean_time(times) } else { mean_of_who_computes(times) }
 }
 
 /// The regions in which groups of ranks share work, which can be moved between them.
@@ -92,7 +92,7 @@ pub fn balanced_regions(model: &Model, places: &BranchGroups) -> Vec<Vec<f64>> {
         let place = places.branches_at(region);
         let times = exclusive_s(model, &place);
         if place.first() == Some(&region) && work.is_shared(&times) {
-            let factors = factors(&times, mean_of_who_computes(&times));
+            let factors = factors_to_mean(&times, mean_of_who_computes(&times));
             for inner in place {
                 by_region[inner as usize].clone_from(&factors);
             }
@@ -133,7 +133,7 @@ pub fn rank_as_mean(model: &Model, places: &BranchGroups, rank: u32) -> Vec<f64>
 /// Returns by how much the time of the rank at this place is above the mean of all ranks.
 fn over_mean_s(times: &[f64], rank: u32) -> f64 {
     let own_s = times.get(rank as usize).copied().unwrap_or(0.0);
-    own_s - mean(times)
+    own_s - mean_time(times)
 }
 
 /// Returns the seconds that each rank computes in some regions, without inner ones.
@@ -156,7 +156,7 @@ fn is_serial(model: &Model, region: RegionIdx, times: &[f64]) -> bool {
 /// little; but no run takes less than what its ranks compute on average.
 pub fn serial_least_s(model: &Model, region: RegionIdx) -> f64 {
     let times = model.inclusive_s(region, Activity::Computation);
-    if is_serial(model, region, &times) { mean(&model.inclusive_s(0, Activity::Computation)) } else { 0.0 }
+    if is_serial(model, region, &times) { mean_time(&model.inclusive_s(0, Activity::Computation)) } else { 0.0 }
 }
 
 /// Returns the sum of the computation in each iteration of a region, and the number of ranks that compute in it.

@@ -12,7 +12,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::edges::{is_edge, passed};
+use super::edges::{count_passes, is_edge};
 use crate::model::{CodeEnds, Model, RegionIdx};
 
 /// The places of a run that some ranks pass by other calls than others.
@@ -80,19 +80,19 @@ impl BranchGroups {
 fn join_same_code(model: &Model, places: &mut Vec<Vec<RegionIdx>>) {
     let mut same: BTreeMap<(RegionIdx, &str), Vec<RegionIdx>> = BTreeMap::new();
     for (region, idx) in model.regions.iter().zip(0..).filter(|(region, _)| region.ends.is_some()) {
-        let inner = around(model, idx);
-        let outer = if is_found_loop(model, inner) { around(model, inner) } else { inner };
+        let inner = enclosing_region(model, idx);
+        let outer = if is_found_loop(model, inner) { enclosing_region(model, inner) } else { inner };
         same.entry((outer, region.name.as_str())).or_default().push(idx);
     }
     for regions in same.values().filter(|regions| regions.len() > 1) {
         for (at, &one) in regions.iter().enumerate() {
             for &other in &regions[at + 1..] {
-                let (inner, others) = (around(model, one), around(model, other));
+                let (inner, others) = (enclosing_region(model, one), enclosing_region(model, other));
                 let at_edge = is_found_loop(model, inner) != is_found_loop(model, others);
-                let is_apart =
-                    inner != others && !model.ranks.iter().any(|rank| passed(rank, one) > 0 && passed(rank, other) > 0);
+                let is_apart = inner != others
+                    && !model.ranks.iter().any(|rank| count_passes(rank, one) > 0 && count_passes(rank, other) > 0);
                 if at_edge || is_apart {
-                    join(places, one, other);
+                    join_places(places, one, other);
                 }
             }
         }
@@ -110,16 +110,16 @@ fn join_loop_edges(model: &Model, places: &mut Vec<Vec<RegionIdx>>) {
     }
     for codes in in_function.values() {
         for &(body, CodeEnds { in_function: (from, to), .. }) in codes {
-            let found_loop = around(model, body);
+            let found_loop = enclosing_region(model, body);
             if !is_found_loop(model, found_loop) {
                 continue;
             }
             let outside = codes.iter().filter(|(edge, ends)| {
-                around(model, *edge) == around(model, found_loop)
+                enclosing_region(model, *edge) == enclosing_region(model, found_loop)
                     && (ends.in_function.0 == *from || ends.in_function.1 == *to)
             });
             for &(edge, _) in outside.filter(|(edge, _)| is_edge(model, *edge, found_loop)) {
-                join(places, body, edge);
+                join_places(places, body, edge);
             }
         }
     }
@@ -129,7 +129,7 @@ fn is_found_loop(model: &Model, region: RegionIdx) -> bool {
     model.regions.get(region as usize).is_some_and(|one| one.found && one.iterated)
 }
 
-fn join(places: &mut Vec<Vec<RegionIdx>>, one: RegionIdx, other: RegionIdx) {
+fn join_places(places: &mut Vec<Vec<RegionIdx>>, one: RegionIdx, other: RegionIdx) {
     let mut joined = vec![one, other];
     joined.extend(places.extract_if(.., |place| place.contains(&one) || place.contains(&other)).flatten());
     joined.sort_unstable();
@@ -147,8 +147,8 @@ struct CodeBranch {
 
 impl CodeBranch {
     fn from_region(model: &Model, region: RegionIdx) -> Option<CodeBranch> {
-        let (parent, (from, to)) = code(model, region)?;
-        let passed: Vec<u64> = model.ranks.iter().map(|rank| passed(rank, region)).collect();
+        let (parent, (from, to)) = code_ends(model, region)?;
+        let passed: Vec<u64> = model.ranks.iter().map(|rank| count_passes(rank, region)).collect();
         passed.contains(&0).then_some(CodeBranch { region, parent, from, to, passed })
     }
 
@@ -188,22 +188,22 @@ fn reach_calls<'a>(
 fn calls_of_all(model: &Model, parent: RegionIdx) -> BTreeSet<String> {
     let mut at: BTreeMap<String, Vec<RegionIdx>> = BTreeMap::new();
     for region in 0..model.regions.len() as RegionIdx {
-        if let Some((_, (from, to))) = code(model, region).filter(|(around, _)| *around == parent) {
+        if let Some((_, (from, to))) = code_ends(model, region).filter(|(around, _)| *around == parent) {
             at.entry(from).or_default().push(region);
             at.entry(to).or_default().push(region);
         }
     }
-    at.retain(|_, regions| model.ranks.iter().all(|rank| regions.iter().any(|&region| passed(rank, region) > 0)));
+    at.retain(|_, regions| model.ranks.iter().all(|rank| regions.iter().any(|&region| count_passes(rank, region) > 0)));
     at.into_keys().collect()
 }
 
 /// Returns the loop or marked region around a region of code between calls, and the calls in it before and after the code.
-fn code(model: &Model, region: RegionIdx) -> Option<(RegionIdx, (String, String))> {
+fn code_ends(model: &Model, region: RegionIdx) -> Option<(RegionIdx, (String, String))> {
     let ends = model.regions.get(region as usize)?.ends.clone()?;
-    Some((around(model, region), ends.in_region))
+    Some((enclosing_region(model, region), ends.in_region))
 }
 
-fn around(model: &Model, region: RegionIdx) -> RegionIdx {
+fn enclosing_region(model: &Model, region: RegionIdx) -> RegionIdx {
     model
         .chain(region)
         .into_iter()

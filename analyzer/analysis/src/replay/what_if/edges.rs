@@ -13,11 +13,11 @@
 use lbprof_collector::Activity;
 use lbprof_thresholds::replay::{MAX_ITERATION_TO_EDGE, MAX_LENGTH_OF_EDGE};
 
-use super::mean::{factors as to_mean, mean_of_who_computes};
+use super::mean::{factors_to_mean as to_mean, mean_of_who_computes};
 use crate::model::{CallTotals, IterationSeries, Model, RankModel, RegionIdx};
 
 /// Returns the factor of each rank's computation outside of the iterations of `regions` if the edges are balanced.
-pub(super) fn factors(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
+pub(super) fn edge_factors(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
     let all_s = model.inclusive_s(0, Activity::Computation);
     let edges: Vec<f64> =
         model.ranks.iter().zip(&all_s).map(|(rank, all_s)| edge_s(rank, regions, *all_s).unwrap_or(0.0)).collect();
@@ -51,7 +51,7 @@ fn computation_cell(rank: &RankModel, region: RegionIdx) -> Option<&CallTotals> 
     Some(&rank.cells[at].1)
 }
 
-pub(super) fn passed(rank: &RankModel, region: RegionIdx) -> u64 {
+pub(super) fn count_passes(rank: &RankModel, region: RegionIdx) -> u64 {
     computation_cell(rank, region).map_or(0, |cell| cell.calls)
 }
 

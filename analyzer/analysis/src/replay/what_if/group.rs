@@ -67,7 +67,7 @@ pub struct ScenarioGroup<'a> {
 
 /// The later of two times, neither of which is NaN.
 #[inline]
-fn later(clock: f64, other: f64) -> f64 {
+fn later_time(clock: f64, other: f64) -> f64 {
     if other > clock { other } else { clock }
 }
 
@@ -79,7 +79,7 @@ impl<'a> ScenarioGroup<'a> {
             _ => 0,
         });
         let changed = (0..=n_regions.max().unwrap_or(0)).map(|region| {
-            lanes(&conditions, |condition| match &condition.work {
+            fill_lanes(&conditions, |condition| match &condition.work {
                 ScenarioWork::Region { regions, .. } if regions.get(region) != Some(&true) => 0,
                 _ => u64::MAX,
             })
@@ -87,15 +87,17 @@ impl<'a> ScenarioGroup<'a> {
         let paced: Vec<PacedLane> =
             (0..).zip(&conditions).filter_map(|(lane, condition)| PacedLane::new(lane, &condition.work)).collect();
         ScenarioGroup {
-            measured: lanes(&conditions, |condition| {
+            measured: fill_lanes(&conditions, |condition| {
                 f64::from(u8::from(condition.network == ScenarioNetwork::Measured))
             }),
-            without_recorder: lanes(&conditions, |condition| f64::from(u8::from(condition.without_recorder.is_some()))),
-            latency: lanes(&conditions, |condition| match condition.network {
+            without_recorder: fill_lanes(&conditions, |condition| {
+                f64::from(u8::from(condition.without_recorder.is_some()))
+            }),
+            latency: fill_lanes(&conditions, |condition| match condition.network {
                 ScenarioNetwork::Measured => 0.0,
                 ScenarioNetwork::Given { latency_s, .. } => latency_s * 1e9,
             }),
-            per_byte: lanes(&conditions, |condition| match condition.network {
+            per_byte: fill_lanes(&conditions, |condition| match condition.network {
                 ScenarioNetwork::Measured => 0.0,
                 // No bytes take no time on the slowest network, either.
                 ScenarioNetwork::Given { bytes_per_s, .. } => (1e9 / bytes_per_s).min(f64::MAX),
@@ -117,7 +119,7 @@ impl<'a> ScenarioGroup<'a> {
 
     /// Adds the next thread, which begins at a time in the replays on the measured network, in the others at 0.
     pub fn add_thread(&mut self, rank: u32, time: f64) {
-        let factors = lanes(&self.work, |work| match work {
+        let factors = fill_lanes(&self.work, |work| match work {
             ScenarioWork::Region { factors, .. } => {
                 factors.get(rank as usize).map_or(1.0, |factor| factor.min(f64::MAX))
             }
@@ -252,7 +254,7 @@ impl<'a> ScenarioGroup<'a> {
 
     pub fn note_later(&mut self, note: u32, thread: u32) {
         let (noted, now) = (&mut self.noted[note as usize], &self.clocks[thread as usize].now);
-        *noted = std::array::from_fn(|i| later(noted[i], now[i]));
+        *noted = std::array::from_fn(|i| later_time(noted[i], now[i]));
     }
 
     #[inline]
@@ -274,12 +276,13 @@ impl<'a> ScenarioGroup<'a> {
     #[inline]
     fn wait(&mut self, thread: u32, from: Lanes, bytes: f64, steps: f64) {
         let now = &mut self.clocks[thread as usize].now;
-        *now = std::array::from_fn(|i| later(now[i], from[i] + (self.latency[i] + bytes * self.per_byte[i]) * steps));
+        *now =
+            std::array::from_fn(|i| later_time(now[i], from[i] + (self.latency[i] + bytes * self.per_byte[i]) * steps));
     }
 }
 
 /// Returns a value for each replay; 0 for lanes without one.
-fn lanes<T, N: Copy + Default>(replays: &[T], what: impl Fn(&T) -> N) -> [N; WIDTH] {
+fn fill_lanes<T, N: Copy + Default>(replays: &[T], what: impl Fn(&T) -> N) -> [N; WIDTH] {
     let mut lanes = [N::default(); WIDTH];
     for (lane, replay) in lanes.iter_mut().zip(replays) {
         *lane = what(replay);

@@ -114,7 +114,7 @@ impl<'a> ComputationPace<'a> {
     /// Returns the factor of the rank's computation at a time, until when it holds, and how many iterations have begun by then. `near`: how
     /// many had when it was asked for last; times mostly ascend, and few iterations lie between one and the next.
     pub fn factor_at(&self, time: Ns, near: u32) -> (f64, Ns, u32) {
-        let begun = passed(self.iterations as usize, near as usize, |nth| self.begin(nth as u32) <= time) as u32;
+        let begun = count_passed(self.iterations as usize, near as usize, |nth| self.begin(nth as u32) <= time) as u32;
         let next = if begun < self.iterations { self.begin(begun) } else { Ns::MAX };
         if let Some((of, place)) = begun.checked_sub(1).map(|last| self.iteration(last))
             && let Some(end) = of.time(place).map(|own| own.end).filter(|&end| time < end)
@@ -164,7 +164,7 @@ impl<'a> ComputationPace<'a> {
     #[inline]
     fn begin(&self, nth: u32) -> Ns {
         let (of, place) = self.iteration(nth);
-        nanoseconds(of.series.begin_s[place])
+        to_nanoseconds(of.series.begin_s[place])
     }
 }
 
@@ -172,7 +172,7 @@ impl BalancedIterations<'_> {
     /// Returns begin and end of an iteration, or `None` if they are not known or nothing was computed in it.
     fn time(&self, place: usize) -> Option<TimeInterval> {
         let [begin, end] = [&self.series.begin_s, &self.series.end_s]
-            .map(|times| times.get(place).copied().filter(|time| time.is_finite()).map(nanoseconds));
+            .map(|times| times.get(place).copied().filter(|time| time.is_finite()).map(to_nanoseconds));
         let time = TimeInterval::new(begin?, end?);
         let computes = self.series.seconds_at(Activity::Computation, place) > 0.0;
         Some(time).filter(|time| computes && !time.is_empty())
@@ -245,7 +245,7 @@ fn is_work(own_s: f64, mean_s: f64) -> bool {
 }
 
 /// Rounds a time to nanoseconds, halves away from 0. Unlike [`f64::round`] it calls no function.
-fn nanoseconds(seconds: f64) -> Ns {
+fn to_nanoseconds(seconds: f64) -> Ns {
     let ns = seconds * 1e9;
     let whole = ns as Ns;
     let rest = ns - whole as f64;
@@ -253,7 +253,7 @@ fn nanoseconds(seconds: f64) -> Ns {
 }
 
 /// Returns the number of passed items, which are the first of `n`, searching from `near` on.
-fn passed(n: usize, near: usize, is_passed: impl Fn(usize) -> bool) -> usize {
+fn count_passed(n: usize, near: usize, is_passed: impl Fn(usize) -> bool) -> usize {
     const NEAR: usize = 4;
     let near = near.min(n);
     let (mut from, mut to) = (near, n);
@@ -331,7 +331,7 @@ mod tests {
 
     /// Factor and end at a time in seconds, from wherever the search begins.
     fn at(pace: &ComputationPace, time_s: f64) -> (f64, f64) {
-        let time = nanoseconds(time_s);
+        let time = to_nanoseconds(time_s);
         let (factor, until, begun) = pace.factor_at(time, 0);
         for near in 0..9 {
             assert_eq!(pace.factor_at(time, near), (factor, until, begun), "{time_s} from {near}");
@@ -388,8 +388,8 @@ mod tests {
             (-20..20).map(|quarter| f64::from(quarter) / 4.0).chain([0.49999999999999994, 1e15 + 0.5, 1e18, -1e18]);
         for ns in near {
             let seconds = ns / 1e9;
-            assert_eq!(nanoseconds(seconds), (seconds * 1e9).round() as Ns, "{ns}");
+            assert_eq!(to_nanoseconds(seconds), (seconds * 1e9).round() as Ns, "{ns}");
         }
-        assert_eq!([f64::NAN, f64::INFINITY, f64::NEG_INFINITY].map(nanoseconds), [0, Ns::MAX, Ns::MIN]);
+        assert_eq!([f64::NAN, f64::INFINITY, f64::NEG_INFINITY].map(to_nanoseconds), [0, Ns::MAX, Ns::MIN]);
     }
 }

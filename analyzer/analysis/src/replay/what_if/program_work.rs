@@ -30,7 +30,7 @@ impl<'a> ProgramWork<'a> {
 
     /// Lists the default scenarios of a run, then the user's.
     pub fn plan(&self, asked: &[WhatIfScenario]) -> Vec<WhatIfScenario> {
-        let mut scenarios = scenarios::plan(&self.model, asked);
+        let mut scenarios = scenarios::plan_scenarios(&self.model, asked);
         if self.recorder.is_some() {
             scenarios.extend([WhatIfScenario::IdealAsRecorded, WhatIfScenario::WithoutRecorder]);
         }
@@ -51,7 +51,7 @@ impl<'a> ProgramWork<'a> {
     }
 
     fn condition(&self, scenario: WhatIfScenario) -> ScenarioConditions<'_> {
-        let condition = scenarios::condition(scenario, &self.model);
+        let condition = scenarios::scenario_condition(scenario, &self.model);
         match scenario {
             WhatIfScenario::Measured | WhatIfScenario::IdealAsRecorded => condition,
             _ => ScenarioConditions { without_recorder: self.recorder.clone(), ..condition },

@@ -12,7 +12,7 @@ use super::balance::{
 };
 use super::branches::BranchGroups;
 use super::conditions::{ScenarioConditions, ScenarioNetwork, ScenarioWork};
-use super::mean::{factors, mean, mean_of_who_computes};
+use super::mean::{factors_to_mean, mean_of_who_computes, mean_time};
 use super::threads::ThreadChange;
 use crate::model::threads::ParallelRegion;
 use crate::model::{Model, OwnLoops, RankModel, RegionIdx};
@@ -20,7 +20,7 @@ use crate::model::{Model, OwnLoops, RankModel, RegionIdx};
 /// Maximum number of regions, and of ranks, in default scenarios.
 const MOST: usize = 4;
 
-pub(super) fn condition(scenario: WhatIfScenario, model: &Model) -> ScenarioConditions<'_> {
+pub(super) fn scenario_condition(scenario: WhatIfScenario, model: &Model) -> ScenarioConditions<'_> {
     match scenario {
         WhatIfScenario::Ideal | WhatIfScenario::IdealAsRecorded => ScenarioConditions::IDEAL,
         WhatIfScenario::Measured | WhatIfScenario::WithoutRecorder => ScenarioConditions::MEASURED,
@@ -31,7 +31,7 @@ pub(super) fn condition(scenario: WhatIfScenario, model: &Model) -> ScenarioCond
         WhatIfScenario::Balanced(region) => {
             let place = BranchGroups::from_model(model).branches_at(region);
             let times = computation_s(model, &place);
-            let factors = factors(&times, balanced_s(model, region, &times));
+            let factors = factors_to_mean(&times, balanced_s(model, region, &times));
             with_work(ScenarioWork::Region { regions: with_inner(model, &place), factors })
         }
         WhatIfScenario::BalancedEach(region) => with_work(ScenarioWork::Times(balanced_each(model, &[region], false))),
@@ -81,7 +81,7 @@ fn can_balance_each(model: &Model, regions: &[RegionIdx], least: f64) -> bool {
 /// Lists the default scenarios, then the user's: the ideal and the measured run first; then the regions, and the ranks, whose longest
 /// computation is farthest above the mean. Work cannot be moved between ranks that have loops of their own, so that such a run has no scenarios
 /// for all ranks, but one for each loop among its ranks.
-pub(super) fn plan(model: &Model, asked: &[WhatIfScenario]) -> Vec<WhatIfScenario> {
+pub(super) fn plan_scenarios(model: &Model, asked: &[WhatIfScenario]) -> Vec<WhatIfScenario> {
     let mut scenarios = vec![WhatIfScenario::Ideal, WhatIfScenario::Measured];
     let least = MIN_GAIN_OF_SCENARIO * model.recorded_s();
     let together = OwnLoops::from_model(model).is_empty();
@@ -94,7 +94,7 @@ pub(super) fn plan(model: &Model, asked: &[WhatIfScenario]) -> Vec<WhatIfScenari
         // If a function holds only the edges of a loop, the computation there is part of the loop's.
         .filter(|(region, _)| !is_function(model, *region) || !places.divides_place(model, *region))
         .filter(|(region, times)| !together || is_marked(model, *region) || work.is_shared(times))
-        .map(|(region, times)| (excess(model, region, &times), region))
+        .map(|(region, times)| (excess_over_balanced(model, region, &times), region))
         .filter(|&(excess, _)| excess > least)
         .collect();
     regions.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
@@ -118,7 +118,7 @@ pub(super) fn plan(model: &Model, asked: &[WhatIfScenario]) -> Vec<WhatIfScenari
     let main = model.main_loop().filter(|&region| can_balance_each(model, &[region], least));
     scenarios.extend(main.map(WhatIfScenario::BalancedEach));
     let times = model.inclusive_s(0, Activity::Computation);
-    let mean = mean(&times);
+    let mean = mean_time(&times);
     let mut ranks: Vec<(f64, u32)> = times.iter().map(|time| time - mean).zip(0..).collect();
     ranks.retain(|&(over, _)| together && over > least);
     ranks.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -159,7 +159,7 @@ pub(super) fn plan_within(model: &Model, region: RegionIdx, asked: &[WhatIfScena
     const TWICE: f64 = 2.0;
     let mut scenarios =
         vec![WhatIfScenario::Measured, WhatIfScenario::Balanced(region), WhatIfScenario::Faster(region, TWICE)];
-    let inner = plan(model, &[]).into_iter().filter(|scenario| match *scenario {
+    let inner = plan_scenarios(model, &[]).into_iter().filter(|scenario| match *scenario {
         WhatIfScenario::Balanced(one) | WhatIfScenario::BalancedEach(one) => model.chain(one).contains(&region),
         _ => false,
     });
@@ -204,7 +204,7 @@ fn has_several_excesses(model: &Model, places: &BranchGroups, work: &SharedWork,
 }
 
 /// Returns by how much the longest computation in a region exceeds the balanced one.
-fn excess(model: &Model, region: RegionIdx, times: &[f64]) -> f64 {
+fn excess_over_balanced(model: &Model, region: RegionIdx, times: &[f64]) -> f64 {
     times.iter().copied().fold(0.0, f64::max) - balanced_s(model, region, times)
 }
 

@@ -18,7 +18,7 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::structure::iterations::counts::{counts, tally};
+use crate::structure::iterations::counts::{count_each, count_in_visits};
 use crate::structure::iterations::iteration_split::IterationSplit;
 use crate::structure::iterations::sequence::{CallSequence, SequenceItem, SequenceSymbol};
 use crate::structure::iterations::window::CallWindow;
@@ -37,14 +37,14 @@ pub(super) struct AnchorChoice {
 
 /// Chooses the end of the iterations of a loop with these `visits`, ranges of the sequence's parts, from `only` if given. Returns `None` if each
 /// symbol also occurs within another.
-pub(super) fn choose(
+pub(super) fn choose_anchor(
     sequence: &CallSequence,
     window: &CallWindow,
     visits: &[Range<usize>],
     only: Option<&[SequenceSymbol]>,
 ) -> Option<AnchorChoice> {
-    let counts = counts(sequence, visits);
-    let mut candidates = unmistakable(sequence, &counts);
+    let counts = count_in_visits(sequence, visits);
+    let mut candidates = unmistakable_symbols(sequence, &counts);
     if let Some(only) = only {
         candidates.retain(|symbol| only.contains(symbol));
     }
@@ -52,7 +52,7 @@ pub(super) fn choose(
     if candidates.iter().any(|&symbol| !is_partial_completion(sequence, window, symbol)) {
         candidates.retain(|&symbol| !is_partial_completion(sequence, window, symbol));
     }
-    let cuts = tried(&candidates, &counts)
+    let cuts = symbols_to_try(&candidates, &counts)
         .into_iter()
         .map(|symbol| IterationSplit::split_after(sequence, visits, symbol, counts.len()));
     let best = cuts.min_by(|a, b| a.bits.total_cmp(&b.bits).then(b.iterations.cmp(&a.iterations)))?;
@@ -75,7 +75,7 @@ fn is_partial_completion(sequence: &CallSequence, window: &CallWindow, symbol: S
 }
 
 /// Returns the symbols whose tokens belong to no other symbol, ascending. Only these can be distinguished from the calls alone.
-fn unmistakable(sequence: &CallSequence, counts: &FxHashMap<SequenceSymbol, usize>) -> Vec<SequenceSymbol> {
+fn unmistakable_symbols(sequence: &CallSequence, counts: &FxHashMap<SequenceSymbol, usize>) -> Vec<SequenceSymbol> {
     let mut owners: FxHashMap<SequenceSymbol, usize> = FxHashMap::default();
     for &token in counts.keys().flat_map(|&symbol| sequence.tokens_of(symbol)) {
         *owners.entry(token).or_default() += 1;
@@ -89,7 +89,7 @@ fn unmistakable(sequence: &CallSequence, counts: &FxHashMap<SequenceSymbol, usiz
     alone
 }
 
-fn tried(candidates: &[SequenceSymbol], counts: &FxHashMap<SequenceSymbol, usize>) -> Vec<SequenceSymbol> {
+fn symbols_to_try(candidates: &[SequenceSymbol], counts: &FxHashMap<SequenceSymbol, usize>) -> Vec<SequenceSymbol> {
     let mut by_count: FxHashMap<usize, Vec<SequenceSymbol>> = FxHashMap::default();
     for &symbol in candidates {
         by_count.entry(counts[&symbol]).or_default().push(symbol);
@@ -132,7 +132,7 @@ fn in_set(items: &[SequenceItem], set: &FxHashSet<SequenceSymbol>) -> impl Doubl
 }
 
 fn most_common(symbols: impl Iterator<Item = SequenceSymbol>) -> Option<SequenceSymbol> {
-    tally(symbols).into_iter().max_by_key(|&(symbol, count)| (count, symbol)).map(|(symbol, _)| symbol)
+    count_each(symbols).into_iter().max_by_key(|&(symbol, count)| (count, symbol)).map(|(symbol, _)| symbol)
 }
 
 fn before_longest_computation(

@@ -21,13 +21,15 @@ pub fn join_bursts(found: &mut [FoundLoop], calls: &[CallInterval], is_nested: i
     let (false, &[end], NonZeroU32::MIN) = (main.anchor.run, main.anchor.tokens.as_slice(), main.every) else {
         return;
     };
-    let Some(length) = burst_length(&computation(calls, main, end)).filter(|_| is_nested(end)) else { return };
+    let Some(length) = burst_length(&computation_by_iteration(calls, main, end)).filter(|_| is_nested(end)) else {
+        return;
+    };
     main.iterations /= length.get() as usize;
     (main.every, main.core) = (length, Vec::new());
 }
 
 /// Returns the ticks that each iteration of a loop computes, before its first call or between its calls. Each ends with `end`.
-fn computation(calls: &[CallInterval], main: &FoundLoop, end: u32) -> Vec<u64> {
+fn computation_by_iteration(calls: &[CallInterval], main: &FoundLoop, end: u32) -> Vec<u64> {
     let mut computed = Vec::new();
     let (mut sum, mut last_end) = (0_u64, None);
     for call in calls {

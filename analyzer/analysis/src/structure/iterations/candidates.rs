@@ -12,7 +12,7 @@ use petgraph::algo::kosaraju_scc;
 use petgraph::graphmap::DiGraphMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::structure::iterations::counts::tally;
+use crate::structure::iterations::counts::count_each;
 use crate::structure::iterations::sequence::{SequenceItem, SequenceSymbol};
 
 /// Disjoint groups of symbols.
@@ -20,7 +20,7 @@ pub(super) type SymbolGroups = Vec<Vec<SequenceSymbol>>;
 
 /// Returns the bodies of `period` items that are repeated at least once right away, in the order of the items that they cover, without bodies
 /// that share symbols with an earlier one.
-pub(super) fn repeated(items: &[SequenceItem], period: usize) -> SymbolGroups {
+pub(super) fn repeated_bodies(items: &[SequenceItem], period: usize) -> SymbolGroups {
     let mut covered: FxHashMap<Vec<SequenceSymbol>, usize> = FxHashMap::default();
     let mut run = 0;
     for at in period..=items.len() {
@@ -53,7 +53,7 @@ pub(super) struct FollowerCounts(Vec<((SequenceSymbol, SequenceSymbol), usize)>)
 
 impl FollowerCounts {
     pub fn count(items: &[SequenceItem]) -> FollowerCounts {
-        let counts = tally(items.windows(2).map(|pair| (pair[0].symbol, pair[1].symbol)));
+        let counts = count_each(items.windows(2).map(|pair| (pair[0].symbol, pair[1].symbol)));
         let mut counts: Vec<_> = counts.into_iter().filter(|&(_, n)| n >= 2).collect();
         counts.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         FollowerCounts(counts)

@@ -14,7 +14,7 @@ use crate::structure::iterations::split::IterationInterval;
 use lbprof_thresholds::loops::MAX_FACTOR_OF_MEDIAN_BYTES;
 
 /// Sums up the bytes carried by the iterations of a rank's `intervals`, which `numbering` numbers.
-pub fn carried(intervals: &[IterationInterval], numbering: &IterationNumbering) -> CarriedCalls {
+pub fn carried_bytes(intervals: &[IterationInterval], numbering: &IterationNumbering) -> CarriedCalls {
     let mut carried = CarriedCalls::default();
     let mut amounts = vec![0_u64; numbering.count as usize];
     for (at, interval) in intervals.iter().enumerate() {
@@ -25,11 +25,11 @@ pub fn carried(intervals: &[IterationInterval], numbering: &IterationNumbering) 
         carried.calls += u64::from(interval.calls);
         carried.foreign += if interval.inside { 0 } else { u64::from(interval.calls) };
     }
-    carried.alike = alike(&mut amounts);
+    carried.alike = count_alike(&mut amounts);
     carried
 }
 
-fn alike(amounts: &mut [u64]) -> u32 {
+fn count_alike(amounts: &mut [u64]) -> u32 {
     if amounts.is_empty() {
         return 0;
     }
@@ -48,7 +48,7 @@ fn alike(amounts: &mut [u64]) -> u32 {
 mod tests {
     use super::*;
     use crate::model::loops::{IterationAnchors, IterationEnds, TokenClass};
-    use crate::structure::iterations::number::number;
+    use crate::structure::iterations::number::number_iterations;
     use crate::structure::iterations::split::CallSplitter;
 
     /// Returns the bytes carried by the iterations of `F R`: a call `F` with each of these numbers of bytes, an `R` without bytes, and a foreign call
@@ -70,7 +70,7 @@ mod tests {
             call(1, 0);
         }
         let intervals = splitter.finish();
-        carried(&intervals, &number(&intervals, IterationEnds::Found))
+        carried_bytes(&intervals, &number_iterations(&intervals, IterationEnds::Found))
     }
 
     #[test]
@@ -78,7 +78,7 @@ mod tests {
         let steps = of(&[1000, 500, 2000, 1100, 990, 1000], |_| false);
         assert_eq!(steps, CarriedCalls { alike: 6, calls: 12, foreign: 0, bytes: 6590 });
         assert_eq!(of(&[0, 0, 0], |_| false).alike, 3);
-        assert_eq!(carried(&[], &IterationNumbering::default()), CarriedCalls::default());
+        assert_eq!(carried_bytes(&[], &IterationNumbering::default()), CarriedCalls::default());
     }
 
     #[test]

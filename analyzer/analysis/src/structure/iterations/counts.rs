@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::sequence::{CallSequence, SequenceItem, SequenceSymbol};
 
-pub(super) fn counts(sequence: &CallSequence, visits: &[Range<usize>]) -> FxHashMap<SequenceSymbol, usize> {
+pub(super) fn count_in_visits(sequence: &CallSequence, visits: &[Range<usize>]) -> FxHashMap<SequenceSymbol, usize> {
     counted_in(sequence, &sequence.parts, visits)
 }
 
@@ -19,7 +19,7 @@ pub(super) fn counted_in(
     let all = sections.iter().flat_map(|section| &items[section.clone()]);
     // A table of all symbols is quicker, but sequences other than a program's may have as many symbols as items.
     if sections.iter().map(Range::len).sum::<usize>() < sequence.n_symbols() {
-        return tally(all.map(|item| item.symbol));
+        return count_each(all.map(|item| item.symbol));
     }
     let mut counts = vec![0; sequence.n_symbols()];
     for item in all {
@@ -28,7 +28,7 @@ pub(super) fn counted_in(
     (0..).zip(counts).filter(|&(_, count)| count > 0).collect()
 }
 
-pub(super) fn tally<K: Eq + Hash>(keys: impl Iterator<Item = K>) -> FxHashMap<K, usize> {
+pub(super) fn count_each<K: Eq + Hash>(keys: impl Iterator<Item = K>) -> FxHashMap<K, usize> {
     let mut counts = FxHashMap::default();
     for key in keys {
         *counts.entry(key).or_default() += 1;

@@ -34,7 +34,7 @@ pub(super) enum SurroundingItems {
 }
 
 /// Determines the role of the items around the visits to `inner`, in these visits to a possible loop around it.
-pub(super) fn around(
+pub(super) fn classify_surroundings(
     sequence: &CallSequence,
     window: &CallWindow,
     visits: &[Range<usize>],
@@ -276,11 +276,11 @@ impl InnerVisit {
         // There may be very many visits, mostly short ones, so that sorting is quicker than a table of each.
         let mut symbols: Vec<SequenceSymbol> = parts.iter().map(|part| part.symbol).collect();
         symbols.sort_unstable();
-        let iterations = occurrences(&symbols, inner.anchor);
+        let iterations = count_symbol(&symbols, inner.anchor);
         let calls = item.calls();
         Some(InnerVisit {
             iterations,
-            complete: inner.core.iter().all(|&symbol| occurrences(&symbols, symbol) == iterations),
+            complete: inner.core.iter().all(|&symbol| count_symbol(&symbols, symbol) == iterations),
             cut: !whole_run && (calls.start == 0 || calls.end == sequence.calls.len()),
             calls: calls.len(),
             ticks: TickRange::from_calls(sequence, after_first_anchor.clone()),
@@ -302,6 +302,6 @@ fn common_role(roles: Vec<Option<CallRole>>) -> Option<CallRole> {
 }
 
 /// Counts a symbol in a sorted list.
-fn occurrences(sorted: &[SequenceSymbol], symbol: SequenceSymbol) -> usize {
+fn count_symbol(sorted: &[SequenceSymbol], symbol: SequenceSymbol) -> usize {
     sorted.partition_point(|&other| other <= symbol) - sorted.partition_point(|&other| other < symbol)
 }

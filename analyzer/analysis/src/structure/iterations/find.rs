@@ -22,7 +22,7 @@ pub fn find_loops(window: &CallWindow) -> Vec<FoundLoop> {
     let mut least = followers.most();
     let mut found = 0;
     while MIN_LOOP_ITERATIONS - 1 <= least && found < MOST_CYCLES {
-        if judge::reduce(&mut sequence, window, &followers.cycles(least)) {
+        if judge::replace_loops(&mut sequence, window, &followers.cycles(least)) {
             found += 1;
             reduce_repeated(&mut sequence, window);
             followers = FollowerCounts::count(&sequence.items);
@@ -32,7 +32,7 @@ pub fn find_loops(window: &CallWindow) -> Vec<FoundLoop> {
             least = (least * 2 / 3).min(least - 1);
         }
     }
-    let mut loops = outline::loops(&sequence, window);
+    let mut loops = outline::outline_loops(&sequence, window);
     for at in 0..loops.len() {
         let Some(around) = loops[at].parent.and_then(|parent| loops.get(parent)) else { continue };
         let tokens = window.calls.iter().map(|call| call.token);
@@ -46,8 +46,8 @@ fn reduce_repeated(sequence: &mut CallSequence, window: &CallWindow) {
     let mut found = 0;
     let mut period = 1;
     while period <= lbprof_thresholds::loops::MAX_REPEATED_CALLS {
-        let groups = candidates::repeated(&sequence.items, period);
-        if found < MOST_REPEATED && !groups.is_empty() && judge::reduce(sequence, window, &groups) {
+        let groups = candidates::repeated_bodies(&sequence.items, period);
+        if found < MOST_REPEATED && !groups.is_empty() && judge::replace_loops(sequence, window, &groups) {
             found += 1;
             period = 1;
         } else {

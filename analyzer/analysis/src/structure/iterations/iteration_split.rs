@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use crate::structure::iterations::counts::tally;
+use crate::structure::iterations::counts::count_each;
 use crate::structure::iterations::sequence::{CallSequence, SequenceItem, SequenceSymbol};
 use lbprof_thresholds::loops::BITS_OF_VARYING_COUNT;
 
@@ -63,7 +63,7 @@ impl IterationSplit {
         let mut spelt_out = 0;
         let (mut hash, mut from) = (0u64, visit.start);
         for at in visit.clone() {
-            hash = hash.wrapping_mul(FACTOR).wrapping_add(mixed(parts[at].symbol));
+            hash = hash.wrapping_mul(FACTOR).wrapping_add(mix_bits(parts[at].symbol));
             if parts[at].symbol != self.symbol {
                 continue;
             }
@@ -95,24 +95,25 @@ impl IterationSplit {
     fn listed(&self, sequence: &CallSequence) -> Vec<Vec<SequenceSymbol>> {
         let mut kinds: Vec<&IterationKind> = self.kinds.values().collect();
         kinds.sort_unstable_by_key(|kind| (Reverse(kind.count), kind.example.start));
-        kinds.into_iter().map(|kind| symbols(sequence, &kind.example).collect()).collect()
+        kinds.into_iter().map(|kind| symbols_in_range(sequence, &kind.example).collect()).collect()
     }
 
     /// Returns the number of symbols in which kinds, heads and tails differ from the most similar of the most common kinds.
     fn differences(&self, sequence: &CallSequence, listed: &[Vec<SequenceSymbol>]) -> usize {
         let common = &listed[..listed.len().min(LISTED)];
         let between_kinds = listed.iter().enumerate().map(|(idx, kind)| {
-            common[..idx.min(LISTED)].iter().map(|other| difference(kind, other)).min().unwrap_or(0)
+            common[..idx.min(LISTED)].iter().map(|other| count_differences(kind, other)).min().unwrap_or(0)
         });
         between_kinds.sum::<usize>()
-            + self.heads.iter().map(|head| unshared(sequence, head, common, shared_end)).sum::<usize>()
-            + self.tails.iter().map(|tail| unshared(sequence, tail, common, shared_begin)).sum::<usize>()
+            + self.heads.iter().map(|head| count_unshared(sequence, head, common, shared_end)).sum::<usize>()
+            + self.tails.iter().map(|tail| count_unshared(sequence, tail, common, shared_begin)).sum::<usize>()
     }
 
     /// Returns the number of iterations that hold a symbol another number of times than most iterations that hold it.
     fn varying(&self, sequence: &CallSequence) -> usize {
         let kinds = self.kinds.values();
-        let kinds: Vec<_> = kinds.map(|kind| (kind.count, tally(symbols(sequence, &kind.example)))).collect();
+        let kinds: Vec<_> =
+            kinds.map(|kind| (kind.count, count_each(symbols_in_range(sequence, &kind.example)))).collect();
         let mut numbers: FxHashMap<SequenceSymbol, FxHashMap<usize, usize>> = FxHashMap::default();
         for (count, kind) in &kinds {
             for (&symbol, &n) in kind {
@@ -130,7 +131,7 @@ impl IterationSplit {
 
     /// Returns the symbols that occur exactly once in each iteration that the window shows as a whole, ascending.
     pub fn core(&self, sequence: &CallSequence) -> Vec<SequenceSymbol> {
-        let mut kinds = self.kinds.values().map(|kind| tally(symbols(sequence, &kind.example)));
+        let mut kinds = self.kinds.values().map(|kind| count_each(symbols_in_range(sequence, &kind.example)));
         let Some(first) = kinds.next() else { return vec![self.symbol] };
         let mut core: Vec<SequenceSymbol> =
             first.into_iter().filter(|&(_, n)| n == 1).map(|(symbol, _)| symbol).collect();
@@ -142,12 +143,12 @@ impl IterationSplit {
     }
 }
 
-fn symbols(sequence: &CallSequence, range: &Range<usize>) -> impl Iterator<Item = SequenceSymbol> {
+fn symbols_in_range(sequence: &CallSequence, range: &Range<usize>) -> impl Iterator<Item = SequenceSymbol> {
     sequence.parts[range.clone()].iter().map(|item| item.symbol)
 }
 
 /// Returns the number of symbols between the common start and end of two kinds of iterations.
-fn difference(one: &[SequenceSymbol], other: &[SequenceSymbol]) -> usize {
+fn count_differences(one: &[SequenceSymbol], other: &[SequenceSymbol]) -> usize {
     let begin = shared_begin(one, other);
     let end = shared_end(&one[begin..], &other[begin..]);
     one.len() + other.len() - 2 * (begin + end)
@@ -158,13 +159,13 @@ fn shared_begin(one: &[SequenceSymbol], other: &[SequenceSymbol]) -> usize {
 }
 
 /// Returns the number of symbols in a range that no kind shares, as `shared` counts them.
-fn unshared(
+fn count_unshared(
     sequence: &CallSequence,
     range: &Range<usize>,
     kinds: &[Vec<SequenceSymbol>],
     shared: fn(&[SequenceSymbol], &[SequenceSymbol]) -> usize,
 ) -> usize {
-    let symbols: Vec<SequenceSymbol> = symbols(sequence, range).collect();
+    let symbols: Vec<SequenceSymbol> = symbols_in_range(sequence, range).collect();
     symbols.len() - kinds.iter().map(|kind| shared(&symbols, kind)).max().unwrap_or(0)
 }
 
@@ -172,7 +173,7 @@ fn shared_end(one: &[SequenceSymbol], other: &[SequenceSymbol]) -> usize {
     one.iter().rev().zip(other.iter().rev()).take_while(|(a, b)| a == b).count()
 }
 
-fn mixed(symbol: SequenceSymbol) -> u64 {
+fn mix_bits(symbol: SequenceSymbol) -> u64 {
     let z = (u64::from(symbol) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z ^ (z >> 27)

@@ -5,7 +5,7 @@ use std::ops::Range;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::structure::iterations::anchor::{self, AnchorChoice};
-use crate::structure::iterations::counts::{counted_in, counts};
+use crate::structure::iterations::counts::{count_in_visits, counted_in};
 use crate::structure::iterations::extras::{self, SurroundingItems};
 use crate::structure::iterations::sequence::{CallSequence, LoopVisit, SequenceLoop, SequenceSymbol};
 use crate::structure::iterations::window::CallWindow;
@@ -14,10 +14,10 @@ use lbprof_thresholds::loops::{
 };
 
 /// Replaces each loop among the disjoint `groups` of symbols by visits to it. Returns whether there is one.
-pub(super) fn reduce(sequence: &mut CallSequence, window: &CallWindow, groups: &[Vec<SequenceSymbol>]) -> bool {
+pub(super) fn replace_loops(sequence: &mut CallSequence, window: &CallWindow, groups: &[Vec<SequenceSymbol>]) -> bool {
     let mut visits = Vec::new();
-    for (group, sections) in groups.iter().zip(sections(sequence, groups)) {
-        if let Some((found, parts)) = judge(sequence, window, group, &sections) {
+    for (group, sections) in groups.iter().zip(group_sections(sequence, groups)) {
+        if let Some((found, parts)) = judge_group(sequence, window, group, &sections) {
             let symbol = sequence.add(found);
             visits.extend(parts.into_iter().map(|(items, parts)| LoopVisit { symbol, items, parts }));
         }
@@ -28,7 +28,7 @@ pub(super) fn reduce(sequence: &mut CallSequence, window: &CallWindow, groups: &
 }
 
 /// Returns for each group the sections of items that consist of its tokens alone.
-fn sections(sequence: &CallSequence, groups: &[Vec<SequenceSymbol>]) -> Vec<Vec<Range<usize>>> {
+fn group_sections(sequence: &CallSequence, groups: &[Vec<SequenceSymbol>]) -> Vec<Vec<Range<usize>>> {
     let mut of_token: FxHashMap<SequenceSymbol, usize> = FxHashMap::default();
     for (group, symbols) in groups.iter().enumerate() {
         for &token in symbols.iter().flat_map(|&symbol| sequence.tokens_of(symbol)) {
@@ -57,23 +57,23 @@ fn sections(sequence: &CallSequence, groups: &[Vec<SequenceSymbol>]) -> Vec<Vec<
 type VisitRanges = (Range<usize>, Range<usize>);
 
 /// Returns the loop that runs in the sections of a group, with its visits, or `None` if none does.
-fn judge(
+fn judge_group(
     sequence: &mut CallSequence,
     window: &CallWindow,
     group: &[SequenceSymbol],
     sections: &[Range<usize>],
 ) -> Option<(SequenceLoop, Vec<VisitRanges>)> {
-    let visits = visits(sequence, group, sections)?;
+    let visits = loop_visits(sequence, group, sections)?;
     let mut layout = PartLayout { from: sequence.parts.len(), inlined: FxHashSet::default() };
     let mut parts = layout.lay_out(sequence, &visits);
-    while let Some(stray) = stray(sequence, &parts) {
+    while let Some(stray) = stray_inner_loop(sequence, &parts) {
         layout.inlined.insert(stray);
         parts = layout.lay_out(sequence, &visits);
     }
     let mut only = None;
     let mut by_rhythm = false;
     if let Some(inner) = longest_inner(sequence, &parts) {
-        match extras::around(sequence, window, &parts, inner) {
+        match extras::classify_surroundings(sequence, window, &parts, inner) {
             SurroundingItems::Loop => {}
             SurroundingItems::Rhythm => by_rhythm = true,
             SurroundingItems::Extras => return None,
@@ -84,23 +84,23 @@ fn judge(
             }
         }
     }
-    let chosen = match anchor::choose(sequence, window, &parts, only.as_deref()) {
+    let chosen = match anchor::choose_anchor(sequence, window, &parts, only.as_deref()) {
         Some(chosen) => chosen,
         None => {
             layout.inlined.extend(sequence.tokens.len() as SequenceSymbol..sequence.n_symbols() as SequenceSymbol);
             parts = layout.lay_out(sequence, &visits);
-            anchor::choose(sequence, window, &parts, None)?
+            anchor::choose_anchor(sequence, window, &parts, None)?
         }
     };
     let mut found: Vec<VisitRanges> = visits.into_iter().zip(parts).collect();
     found.extend(layout.further(sequence, sections, &found, &chosen.core));
     found.sort_unstable_by_key(|(items, _)| items.start);
     let parts: Vec<Range<usize>> = found.iter().map(|(_, parts)| parts.clone()).collect();
-    Some((SequenceLoop { by_rhythm, ..named(sequence, &parts, chosen) }, found))
+    Some((SequenceLoop { by_rhythm, ..loop_of_visits(sequence, &parts, chosen) }, found))
 }
 
-fn named(sequence: &CallSequence, parts: &[Range<usize>], chosen: AnchorChoice) -> SequenceLoop {
-    let counts = counts(sequence, parts);
+fn loop_of_visits(sequence: &CallSequence, parts: &[Range<usize>], chosen: AnchorChoice) -> SequenceLoop {
+    let counts = count_in_visits(sequence, parts);
     let mut tokens: Vec<SequenceSymbol> =
         counts.keys().flat_map(|&symbol| sequence.tokens_of(symbol)).copied().collect();
     tokens.sort_unstable();
@@ -115,7 +115,11 @@ fn named(sequence: &CallSequence, parts: &[Range<usize>], chosen: AnchorChoice) 
 }
 
 /// Returns the sections in which all parts of the loop occur, or `None` if they have too few iterations.
-fn visits(sequence: &CallSequence, group: &[SequenceSymbol], sections: &[Range<usize>]) -> Option<Vec<Range<usize>>> {
+fn loop_visits(
+    sequence: &CallSequence,
+    group: &[SequenceSymbol],
+    sections: &[Range<usize>],
+) -> Option<Vec<Range<usize>>> {
     let mut counts = counted_in(sequence, &sequence.items, sections);
     let group: FxHashSet<SequenceSymbol> = group.iter().copied().collect();
     counts.retain(|symbol, _| group.contains(symbol));
@@ -140,7 +144,7 @@ fn visits(sequence: &CallSequence, group: &[SequenceSymbol], sections: &[Range<u
 }
 
 /// Returns an inner loop whose calls also occur beside it too often, the one found last, which may contain others.
-fn stray(sequence: &CallSequence, visits: &[Range<usize>]) -> Option<SequenceSymbol> {
+fn stray_inner_loop(sequence: &CallSequence, visits: &[Range<usize>]) -> Option<SequenceSymbol> {
     let mut iterations: FxHashMap<SequenceSymbol, usize> = FxHashMap::default();
     let mut owners: FxHashMap<SequenceSymbol, Vec<SequenceSymbol>> = FxHashMap::default();
     for item in visits.iter().flat_map(|visit| &sequence.parts[visit.clone()]) {
@@ -157,7 +161,7 @@ fn stray(sequence: &CallSequence, visits: &[Range<usize>]) -> Option<SequenceSym
         return None;
     }
     let mut strays: FxHashMap<SequenceSymbol, usize> = FxHashMap::default();
-    for (symbol, count) in counts(sequence, visits) {
+    for (symbol, count) in count_in_visits(sequence, visits) {
         let inner = sequence.loop_of(symbol).map(|found| &found.inner);
         let near = sequence.tokens_of(symbol).iter().filter_map(|token| owners.get(token)).flatten().copied();
         for owner in near.filter(|owner| *owner != symbol && !inner.is_some_and(|inner| inner.contains(owner))) {

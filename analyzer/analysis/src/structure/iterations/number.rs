@@ -16,7 +16,7 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use crate::model::loops::IterationEnds;
-use crate::structure::iterations::counts::tally;
+use crate::structure::iterations::counts::count_each;
 use crate::structure::iterations::split::IterationInterval;
 use lbprof_thresholds::loops::MAX_SECTIONS_AFTER_ANCHOR;
 
@@ -40,16 +40,16 @@ impl IterationNumbering {
 }
 
 /// Numbers the iterations of a rank's `intervals`, which cover the run, in their order.
-pub fn number(intervals: &[IterationInterval], ends: IterationEnds) -> IterationNumbering {
+pub fn number_iterations(intervals: &[IterationInterval], ends: IterationEnds) -> IterationNumbering {
     let mut numbering = IterationNumbering { iterations: vec![NONE; intervals.len()], count: 0, alike: 0 };
-    let visits = visits(intervals);
+    let visits = interval_visits(intervals);
     let span = match ends {
-        IterationEnds::Found => span(&visits),
+        IterationEnds::Found => loop_span(&visits),
         IterationEnds::Each => range_of(&visits, |visit| visit.anchors > 0),
     };
     let Some((first, last)) = span else { return numbering };
     let setups = match ends {
-        IterationEnds::Found => setups(&visits, first, last),
+        IterationEnds::Found => setup_ranges(&visits, first, last),
         IterationEnds::Each => Vec::new(),
     };
     let of_loop = visits[first].intervals.start..visits[last].intervals.end;
@@ -57,7 +57,7 @@ pub fn number(intervals: &[IterationInterval], ends: IterationEnds) -> Iteration
     let tails: Vec<usize> = [of_loop.end].into_iter().chain(after.map(|visit| visit.intervals.end)).collect();
     let Some(body) = LoopSpan::find(intervals, of_loop, &tails, &setups, ends) else { return numbering };
     let mut count = 0;
-    for idx in (body.begin..body.end).filter(|idx| !within(&setups, *idx)) {
+    for idx in (body.begin..body.end).filter(|idx| !is_in_ranges(&setups, *idx)) {
         numbering.iterations[idx] = count;
         count += u32::from(intervals[idx].ended_by_anchor);
     }
@@ -75,7 +75,7 @@ struct IntervalVisit {
     link: u64,
 }
 
-fn visits(intervals: &[IterationInterval]) -> Vec<IntervalVisit> {
+fn interval_visits(intervals: &[IterationInterval]) -> Vec<IntervalVisit> {
     let mut visits: Vec<IntervalVisit> = Vec::new();
     let mut at = 0;
     for section in intervals.chunk_by(|a, b| a.inside == b.inside) {
@@ -91,7 +91,7 @@ fn visits(intervals: &[IterationInterval]) -> Vec<IntervalVisit> {
     visits
 }
 
-fn span(visits: &[IntervalVisit]) -> Option<(usize, usize)> {
+fn loop_span(visits: &[IntervalVisit]) -> Option<(usize, usize)> {
     let (mut first, mut last, kinds) = match range_of(visits, |visit| visit.anchors >= 2) {
         Some((first, last)) => (first, last, inner_links(visits)),
         None => {
@@ -122,7 +122,7 @@ fn inner_links(visits: &[IntervalVisit]) -> HashSet<u64> {
 /// foreign calls.
 fn most_alike_links(visits: &[IntervalVisit]) -> Option<(usize, usize)> {
     let links = &visits[..visits.len().checked_sub(1)?];
-    let counts = tally(links.iter().map(|visit| visit.link));
+    let counts = count_each(links.iter().map(|visit| visit.link));
     let (&kind, _) = counts.iter().filter(|&(_, &n)| n >= 2).max_by_key(|&(&kind, &n)| (n, kind))?;
     let first = links.iter().position(|visit| visit.link == kind)?;
     let last = links.iter().rposition(|visit| visit.link == kind)?;
@@ -131,7 +131,7 @@ fn most_alike_links(visits: &[IntervalVisit]) -> Option<(usize, usize)> {
 
 /// Returns the intervals between the pieces of a loop that is run several times, in which the body is run once to set up: the same foreign calls
 /// follow as after the setting up before the loop. They include the foreign calls around them.
-fn setups(visits: &[IntervalVisit], first: usize, last: usize) -> Vec<Range<usize>> {
+fn setup_ranges(visits: &[IntervalVisit], first: usize, last: usize) -> Vec<Range<usize>> {
     let within = inner_links(&visits[first..=last]);
     let before: HashSet<u64> =
         visits[..first].iter().map(|visit| visit.link).filter(|link| !within.contains(link)).collect();
@@ -141,7 +141,7 @@ fn setups(visits: &[IntervalVisit], first: usize, last: usize) -> Vec<Range<usiz
         .collect()
 }
 
-fn within(ranges: &[Range<usize>], idx: usize) -> bool {
+fn is_in_ranges(ranges: &[Range<usize>], idx: usize) -> bool {
     let before = ranges.partition_point(|range| range.end <= idx);
     ranges.get(before).is_some_and(|range| range.contains(&idx))
 }
@@ -154,7 +154,7 @@ struct LoopBody<'a> {
 
 impl LoopBody<'_> {
     fn contains(&self, idx: usize) -> bool {
-        self.intervals[idx].inside && !within(self.setups, idx)
+        self.intervals[idx].inside && !is_in_ranges(self.setups, idx)
     }
 
     /// Returns the calls of the loop in these intervals together.
@@ -243,7 +243,7 @@ mod tests {
             IterationAnchors::default(),
         );
         let of: Vec<u32> = calls.bytes().map(|call| splitter.next(call.into(), 0, 0)).collect();
-        let numbering = number(&splitter.finish(), ends);
+        let numbering = number_iterations(&splitter.finish(), ends);
         let mut words = String::new();
         let mut last = None;
         for (&interval, call) in of.iter().zip(calls.chars()) {
@@ -329,9 +329,9 @@ mod tests {
         for token in [1, 0, 0, 1, 0, 1, 0] {
             splitter.next(token, 0, 0);
         }
-        let numbering = number(&splitter.finish(), IterationEnds::Found);
+        let numbering = number_iterations(&splitter.finish(), IterationEnds::Found);
         assert_eq!((numbering.count, numbering.alike), (4, 3));
-        assert_eq!(number(&[], IterationEnds::Found), IterationNumbering::default());
-        assert_eq!(number(&[], IterationEnds::Each), IterationNumbering::default());
+        assert_eq!(number_iterations(&[], IterationEnds::Found), IterationNumbering::default());
+        assert_eq!(number_iterations(&[], IterationEnds::Each), IterationNumbering::default());
     }
 }

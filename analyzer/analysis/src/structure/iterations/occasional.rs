@@ -10,7 +10,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::loops::{IterationAnchors, IterationEnds, TokenClass};
-use crate::structure::iterations::number::number;
+use crate::structure::iterations::number::number_iterations;
 use crate::structure::iterations::split::CallSplitter;
 use crate::structure::iterations::window::CallInterval;
 
@@ -23,7 +23,7 @@ pub fn occasional_tokens(
 ) -> Vec<u32> {
     let mut splitter = CallSplitter::new(classes.to_vec(), anchors);
     let intervals: Vec<u32> = calls.iter().map(|call| splitter.next(call.token, call.begin, call.end)).collect();
-    let numbering = number(&splitter.finish(), ends);
+    let numbering = number_iterations(&splitter.finish(), ends);
     let is_in_iteration: Vec<bool> =
         intervals.iter().map(|interval| numbering.iteration(*interval as usize).is_some()).collect();
     let Some(last) = is_in_iteration.iter().rposition(|inside| *inside) else { return Vec::new() };

@@ -13,7 +13,7 @@ use lbprof_thresholds::loops::{
 };
 
 /// Returns the loops of the window, each after the loop around it; the main one is the outermost loop that covers most time.
-pub(super) fn loops(sequence: &CallSequence, window: &CallWindow) -> Vec<FoundLoop> {
+pub(super) fn outline_loops(sequence: &CallSequence, window: &CallWindow) -> Vec<FoundLoop> {
     let mut visited: FxHashMap<SequenceSymbol, VisitSums> = FxHashMap::default();
     let mut pending: Vec<(SequenceItem, Option<SequenceSymbol>)> =
         sequence.items.iter().map(|&item| (item, None)).collect();
@@ -23,15 +23,15 @@ pub(super) fn loops(sequence: &CallSequence, window: &CallWindow) -> Vec<FoundLo
         let time = sequence.time(&item);
         let sums = visited.entry(item.symbol).or_default();
         sums.iterations += parts.iter().filter(|part| part.symbol == found.anchor).count();
-        sums.quick += quick(sequence, parts, found.anchor, window.spin);
+        sums.quick += count_quick_iterations(sequence, parts, found.anchor, window.spin);
         sums.time = sums.time.saturating_add(time);
-        sums.computed = sums.computed.saturating_add(computed(&sequence.calls[item.calls()]));
+        sums.computed = sums.computed.saturating_add(computation_between(&sequence.calls[item.calls()]));
         let there = sums.around.entry(around).or_default();
         *there = there.saturating_add(time);
         let inner = parts.iter().filter(|part| sequence.loop_of(part.symbol).is_some());
         pending.extend(inner.map(|&part| (part, Some(item.symbol))));
     }
-    let least = MIN_LOOP_COMPUTATION * time(sequence.calls) as f64;
+    let least = MIN_LOOP_COMPUTATION * calls_duration(sequence.calls) as f64;
     let mut kept: Vec<(SequenceSymbol, VisitSums)> = visited.into_iter().collect();
     kept.retain(|(symbol, sums)| {
         let mut tokens = sequence.window_tokens(*symbol);
@@ -61,9 +61,9 @@ fn sorted_tokens(tokens: impl Iterator<Item = u32>) -> Vec<u32> {
 /// least `least` ticks computes much more. `computed` are each loop's ticks outside of calls.
 fn main_loop(loops: &[FoundLoop], computed: &[u64], least: f64) -> Option<usize> {
     let mut main =
-        outermost(loops).max_by_key(|&at| (loops[at].iterations >= MAX_HANDFUL_OF_ITERATIONS, loops[at].time))?;
+        outermost_loops(loops).max_by_key(|&at| (loops[at].iterations >= MAX_HANDFUL_OF_ITERATIONS, loops[at].time))?;
     let least_computed = MIN_FACTOR_OF_MAIN_LOOP * computed[main].max(1);
-    let computing = outermost(loops).filter(|&at| {
+    let computing = outermost_loops(loops).filter(|&at| {
         loops[at].iterations >= MAX_HANDFUL_OF_ITERATIONS
             && loops[at].time as f64 >= least
             && computed[at] >= least_computed
@@ -83,29 +83,34 @@ fn main_loop(loops: &[FoundLoop], computed: &[u64], least: f64) -> Option<usize>
 }
 
 /// Returns the indices of the outermost loops with enough iterations.
-fn outermost(loops: &[FoundLoop]) -> impl Iterator<Item = usize> {
+fn outermost_loops(loops: &[FoundLoop]) -> impl Iterator<Item = usize> {
     (0..loops.len()).filter(move |&at| loops[at].parent.is_none() && MIN_LOOP_ITERATIONS <= loops[at].iterations)
 }
 
 /// Returns the ticks from the start of the first call to the end of the last.
-fn time(calls: &[CallInterval]) -> u64 {
+fn calls_duration(calls: &[CallInterval]) -> u64 {
     calls.first().zip(calls.last()).map_or(0, |(first, last)| last.end.saturating_sub(first.begin))
 }
 
-fn computed(calls: &[CallInterval]) -> u64 {
+fn computation_between(calls: &[CallInterval]) -> u64 {
     let in_calls = calls.iter().map(|call| call.end.saturating_sub(call.begin)).fold(0, u64::saturating_add);
-    time(calls).saturating_sub(in_calls)
+    calls_duration(calls).saturating_sub(in_calls)
 }
 
 /// Returns the number of iterations of a visit with these parts that compute less than `ticks`.
-fn quick(sequence: &CallSequence, parts: &[SequenceItem], anchor: SequenceSymbol, ticks: u64) -> usize {
+fn count_quick_iterations(
+    sequence: &CallSequence,
+    parts: &[SequenceItem],
+    anchor: SequenceSymbol,
+    ticks: u64,
+) -> usize {
     let mut computes = 0_u64;
     let mut quick = 0;
     for (at, part) in parts.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|before| parts.get(before));
         let begin = sequence.calls[part.calls().start].begin;
         let gap = before.map_or(0, |before| begin.saturating_sub(sequence.end(before)));
-        computes = computes.saturating_add(gap).saturating_add(computed(&sequence.calls[part.calls()]));
+        computes = computes.saturating_add(gap).saturating_add(computation_between(&sequence.calls[part.calls()]));
         if part.symbol == anchor {
             quick += usize::from(computes < ticks);
             computes = 0;

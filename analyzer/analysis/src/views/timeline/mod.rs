@@ -152,7 +152,7 @@ impl TimelineView {
         }
         if self.spans.is_none() {
             let bin_s = self.end as f64 * 1e-9 / self.bins.max(1) as f64;
-            notes.push(format!("the timeline in steps of {}", lbprof_collector::words::seconds(bin_s)));
+            notes.push(format!("the timeline in steps of {}", lbprof_collector::words::format_seconds(bin_s)));
         }
         notes
     }

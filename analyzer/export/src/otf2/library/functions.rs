@@ -115,15 +115,18 @@ impl Otf2Library {
         for name in NAMES {
             // SAFETY: Opening the library runs only code of its compiler.
             match unsafe { Library::new(name) } {
-                Ok(library) => return Otf2Library::from_library(library).map_err(|error| advice(&error.to_string())),
+                Ok(library) => {
+                    return Otf2Library::from_library(library)
+                        .map_err(|error| missing_library_error(&error.to_string()));
+                }
                 Err(error) => reason = error.to_string(),
             }
         }
-        Err(advice(&reason))
+        Err(missing_library_error(&reason))
     }
 }
 
-fn advice(reason: &str) -> io::Error {
+fn missing_library_error(reason: &str) -> io::Error {
     io::Error::other(format!(
         "the format otf2 needs the library of OTF2, 3.0 or newer: {reason}. Install libotf2-trace-dev (Debian, Ubuntu) or otf2 (Spack, \
          EasyBuild, conda-forge), and add its folder to LD_LIBRARY_PATH if it is not one of the system"

@@ -9,12 +9,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use lb_report::command_line::{CommandLine, parsed, run};
+use lb_report::command_line::{CommandLine, parse_arguments, run_command};
 use lb_report::exit::{ReportExit, print_note};
 use lb_report::limits::{limit_memory, raise_open_files};
 use lb_report::{code_reader, exit, opening};
 use lbprof_analysis::analyse::ProcessFailure;
-use lbprof_analysis::distributed::{LeaderProcess, ProcessGroup, serve};
+use lbprof_analysis::distributed::{LeaderProcess, ProcessGroup, serve_leader};
 use mpi::traits::Communicator;
 
 use crate::transport::MpiTransport;
@@ -32,10 +32,10 @@ fn main() -> ExitCode {
     let team = ProcessGroup::new(Box::new(MpiTransport::new()));
     let process = team.process();
     // If this process does not reach its end, MPI ends the others.
-    let done = catch_unwind(AssertUnwindSafe(|| match (parsed(process == 0), process) {
+    let done = catch_unwind(AssertUnwindSafe(|| match (parse_arguments(process == 0), process) {
         (Err(exit), _) => Ok(exit),
-        (Ok(arguments), 0) => lead(team, &arguments),
-        (Ok(_), _) => serve(&team, limit_memory).map(|()| ReportExit::Good),
+        (Ok(arguments), 0) => run_leader(team, &arguments),
+        (Ok(_), _) => serve_leader(&team, limit_memory).map(|()| ReportExit::Good),
     }));
     let exit = match done {
         Ok(Ok(exit)) => exit,
@@ -49,10 +49,10 @@ fn main() -> ExitCode {
     exit.into()
 }
 
-fn lead(team: ProcessGroup, arguments: &CommandLine) -> Result<ReportExit, ProcessFailure> {
+fn run_leader(team: ProcessGroup, arguments: &CommandLine) -> Result<ReportExit, ProcessFailure> {
     let leader = Arc::new(LeaderProcess::new(team));
     opening::open_with(leader.clone());
-    let exit = run(arguments);
+    let exit = run_command(arguments);
     leader.end()?;
     Ok(exit)
 }

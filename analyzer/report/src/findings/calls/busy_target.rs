@@ -9,7 +9,7 @@ use crate::findings::windows::{WindowWait, longest_wait, most_awaited};
 use crate::phrases::ranks::waiting_ranks;
 
 /// Detects that ranks wait for busy targets.
-pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+pub fn find_busy_target(report: &Report, parts: &LossParts) -> Option<Finding> {
     if parts.windows != Some(WindowWait::Target) {
         return None;
     }

@@ -6,7 +6,7 @@ use crate::findings::loss_parts::LossParts;
 use crate::phrases::functions::called_by_mpi;
 
 /// Detects that the program's own code runs within MPI.
-pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+pub fn find_callbacks_of_mpi(report: &Report, parts: &LossParts) -> Option<Finding> {
     let called = called_by_mpi(report).unwrap_or_default();
     let loss = report.loss_facts.called_by_mpi.as_ref();
     Some(Finding {

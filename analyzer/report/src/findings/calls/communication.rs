@@ -7,7 +7,7 @@ use crate::findings::amounts::may_compute;
 use crate::findings::loss_parts::LossParts;
 
 /// Detects that time is lost to communication.
-pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+pub fn find_communication_loss(report: &Report, parts: &LossParts) -> Option<Finding> {
     let advice = match may_compute(report) {
         true => {
             "whether the reduction is a function of the program (MPI_Op_create): it computes within the call, and no network saves that"

@@ -9,7 +9,7 @@ use crate::findings::loss_parts::LossParts;
 use crate::phrases::ranks::{named_ranks, who_waits};
 
 /// Detects that time is lost to access to files.
-pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+pub fn find_file_access_loss(report: &Report, parts: &LossParts) -> Option<Finding> {
     let loss = report.loss_facts.file_access.as_ref()?;
     // Where all ranks access files alike, few wait for the last of them.
     let is_waiting = waited_s(report) >= MIN_LOSS_IN_ONE_PLACE * parts.files_s;

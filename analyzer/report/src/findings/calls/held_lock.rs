@@ -9,7 +9,7 @@ use crate::findings::windows::{WindowWait, longest_wait, most_awaited};
 use crate::phrases::ranks::who_waits;
 
 /// Detects that ranks wait for locks that are held while their holders compute.
-pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+pub fn find_held_lock(report: &Report, parts: &LossParts) -> Option<Finding> {
     if parts.windows != Some(WindowWait::Lock) {
         return None;
     }

@@ -8,7 +8,7 @@ use crate::finding::{Finding, FindingAdvice};
 use crate::findings::loss_parts::LossParts;
 
 /// Detects that ranks spend their time in calls on large messages.
-pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+pub fn find_large_messages(report: &Report, parts: &LossParts) -> Option<Finding> {
     let amounts = parts.amounts.as_ref()?;
     let is_large = amounts.bytes_each >= MIN_BYTES_OF_LARGE_MESSAGE;
     (is_large && !report.has_unrecorded_partners()).then(|| Finding {

@@ -10,11 +10,11 @@ use crate::findings::gain;
 use crate::findings::loss_parts::LossParts;
 use crate::losses::LossAt;
 use crate::phrases::ranks::{named_ranks, who_waits};
-use crate::words::{bytes, count, seconds, seconds_like};
+use crate::words::{format_bytes, format_count, format_seconds, seconds_like};
 use crate::{Report, SiteRow};
 
 /// Detects that most access to files is waiting for nonblocking operations, during which ranks computed for as long before.
-pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+pub fn find_late_file_progress(report: &Report, parts: &LossParts) -> Option<Finding> {
     // The waits are known for the whole program alone.
     if report.facts.selected.region.is_some() {
         return None;
@@ -91,14 +91,14 @@ fn waits_in_words(report: &Report, waits: &FileWaits, ranks: &[u32], operation: 
         _ => ("each rank computes".to_owned(), "waits"),
     };
     let calls = waits.calls as f64;
-    let [computed, waited] = [waits.computed_s, waits.waited_s].map(|all_s| seconds(all_s / calls));
+    let [computed, waited] = [waits.computed_s, waits.waited_s].map(|all_s| format_seconds(all_s / calls));
     let in_all = seconds_like(waits.waited_s / ranks.len() as f64, report.verdict.elapsed_s);
     let times = match (calls / ranks.len() as f64).round() as u64 {
         0 | 1 => String::new(),
-        n => format!(", {} times, {in_all} in all", count(n)),
+        n => format!(", {} times, {in_all} in all", format_count(n)),
     };
     let (_, operation_started) = access_in_words(waits);
-    let size = bytes(bytes_each(waits));
+    let size = format_bytes(bytes_each(waits));
     format!(
         "{who} for {computed} after the start of {operation_started} of {size}, then {wait} for {waited} in MPI_{operation}{times}"
     )

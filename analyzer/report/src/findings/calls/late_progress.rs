@@ -8,7 +8,7 @@ use crate::finding::{Finding, FindingAdvice};
 use crate::findings::loss_parts::LossParts;
 
 /// Detects that ranks wait for large messages, or for collectives, that were started before.
-pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+pub fn find_late_progress(report: &Report, parts: &LossParts) -> Option<Finding> {
     let amounts = parts.amounts.as_ref().filter(|amounts| amounts.completes)?;
     let is_large = amounts.bytes_each >= MIN_BYTES_OF_LARGE_MESSAGE;
     // A call that completes a collective has no bytes of its own.

@@ -7,7 +7,7 @@ use crate::findings::gain;
 use crate::findings::loss_parts::LossParts;
 use crate::losses::LossAt;
 use crate::phrases::ranks::named_ranks;
-use crate::words::{bytes, plural, seconds, seconds_like};
+use crate::words::{format_bytes, format_plural, format_seconds, seconds_like};
 
 /// Returns a finding about messages, in the calls that take longest.
 pub fn message_finding(report: &Report, parts: &LossParts, kind: &'static str, to: &'static str) -> Finding {
@@ -51,11 +51,11 @@ pub fn gain_of_network(report: &Report) -> Option<FindingGain> {
 fn calls_in_words(report: &Report, at: &LossAt, amounts: &CallAmounts) -> String {
     let operation = format!("MPI_{}", at.operation);
     let size = match amounts.carries_data {
-        true => format!(" of {}", bytes(amounts.bytes_each)),
+        true => format!(" of {}", format_bytes(amounts.bytes_each)),
         false => String::new(),
     };
-    let calls = plural(amounts.calls_each.max(1), "call");
-    let each = seconds(amounts.seconds_each);
+    let calls = format_plural(amounts.calls_each.max(1), "call");
+    let each = format_seconds(amounts.seconds_each);
     let spent = match amounts.calls_each {
         0 | 1 => format!("which takes {each}"),
         n => {

@@ -7,7 +7,7 @@ use crate::findings::loss_parts::LossParts;
 use crate::phrases::ranks::waiting_ranks;
 
 /// Detects that most of the time in calls is waiting for the calls of one rank.
-pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+pub fn find_rank_in_calls(report: &Report, parts: &LossParts) -> Option<Finding> {
     let loss = report.loss_facts.communication.as_ref()?;
     let (at, &(rank, _)) = loss.at.as_ref().zip(loss.ranks.first())?;
     let (ranks, wait) = waiting_ranks(report, &[rank]);

@@ -6,13 +6,13 @@ use crate::finding::{Finding, FindingAdvice, FindingCause, FindingPlace, Finding
 use crate::findings::loss_parts::LossParts;
 use crate::phrases::ranks::named_ranks;
 use crate::rare_delays::RareDelays;
-use crate::words::{clean, count, plural, seconds, seconds_like};
+use crate::words::{escape_name, format_count, format_plural, format_seconds, seconds_like};
 
 /// Most hosts that are named.
 const MAX_HOSTS: usize = 3;
 
 /// Detects that most of the time in calls is a few long delays.
-pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+pub fn find_rare_call_delays(report: &Report, parts: &LossParts) -> Option<Finding> {
     let found = report.rare_delays.as_ref().filter(|_| !report.has_unrecorded_partners())?;
     Some(Finding {
         subject: FindingSubject::Messages,
@@ -43,7 +43,7 @@ fn delays_in_words(report: &Report, found: &RareDelays) -> String {
     let elapsed_s = report.verdict.elapsed_s;
     let calls = match found.places {
         1 => format!("calls of MPI_{}", found.at.operation),
-        n => format!("MPI calls at {}", plural(n as u64, "place")),
+        n => format!("MPI calls at {}", format_plural(n as u64, "place")),
     };
     let ranks = match found.ranks.as_slice() {
         [] => String::new(),
@@ -52,9 +52,9 @@ fn delays_in_words(report: &Report, found: &RareDelays) -> String {
     let [first, last] = [found.first_s, found.last_s].map(|time_s| seconds_like(time_s, elapsed_s));
     format!(
         "{} of {} {calls} take {} each{ranks}, from {first} to {last} of the run; the others are short",
-        count(found.calls),
-        count(found.all_calls),
-        seconds(found.seconds / found.calls.max(1) as f64),
+        format_count(found.calls),
+        format_count(found.all_calls),
+        format_seconds(found.seconds / found.calls.max(1) as f64),
     )
 }
 
@@ -64,6 +64,6 @@ fn hosts_in_words(report: &Report, ranks: &[u32]) -> String {
     let hosts = report.hosts_of(ranks);
     match hosts.len() {
         n if is_on_one || n > MAX_HOSTS => String::new(),
-        _ => format!(" ({})", hosts.into_iter().map(clean).collect::<Vec<_>>().join(", ")),
+        _ => format!(" ({})", hosts.into_iter().map(escape_name).collect::<Vec<_>>().join(", ")),
     }
 }

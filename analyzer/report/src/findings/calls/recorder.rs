@@ -5,7 +5,7 @@ use crate::finding::{Finding, FindingCause, FindingSubject};
 use crate::findings::loss_parts::LossParts;
 
 /// Detects that time is lost to the recorder.
-pub fn detect(_: &Report, parts: &LossParts) -> Option<Finding> {
+pub fn find_recorder_cost(_: &Report, parts: &LossParts) -> Option<Finding> {
     let cause = FindingCause::To("writing the log", String::new());
     Some(Finding { subject: FindingSubject::Recorder, ..Finding::part("recorder", parts.recorder_s, cause) })
 }

@@ -8,7 +8,7 @@ use crate::finding::{Finding, FindingAdvice};
 use crate::findings::loss_parts::LossParts;
 
 /// Detects that ranks spend their time in calls on many small messages.
-pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+pub fn find_small_messages(report: &Report, parts: &LossParts) -> Option<Finding> {
     let amounts = parts.amounts.as_ref()?;
     let is_small = amounts.bytes_each < MAX_BYTES_OF_SMALL_MESSAGE;
     let is_many = amounts.calls_each >= MIN_MANY_CALLS;

@@ -5,7 +5,7 @@ use crate::finding::Finding;
 use crate::phrases::doubts;
 
 /// Detects that ranks make hardly any calls, though they compute.
-pub fn detect(report: &Report, _: &[Finding]) -> Option<Finding> {
+pub fn find_run_of_few_calls(report: &Report, _: &[Finding]) -> Option<Finding> {
     let sentence = doubts::few_calls(report).filter(|_| !report.verdict.is_of_nothing())?;
     Some(Finding::condition("few calls", sentence))
 }

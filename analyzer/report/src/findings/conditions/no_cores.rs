@@ -9,19 +9,19 @@ use crate::phrases::doubts;
 
 /// Detects that the answer would be wrong because ranks had no cores. Without a core in MPI, a rank waits longer there: that overturns only what is said of
 /// messages.
-pub fn detect(report: &Report, figures: &[Finding]) -> Option<Finding> {
+pub fn find_missing_cores(report: &Report, figures: &[Finding]) -> Option<Finding> {
     let is_of_messages = figures.first().is_some_and(Finding::is_of_messages);
     let is_overturned = report.has_crowded_cores() && (is_of_messages || report.doubts.no_core.is_none());
     (is_overturned && !report.verdict.is_of_nothing()).then(|| Finding {
         place: place::by_cpu_time(report),
-        advice: Some(advice(report)),
+        advice: Some(advice_on_cores(report)),
         before_figures: Some("as measured, "),
-        ..Finding::condition("no cores", sentence(report))
+        ..Finding::condition("no cores", sentence_on_missing_cores(report))
     })
 }
 
 /// Returns the answer with the balance of the ranks' CPU time.
-fn sentence(report: &Report) -> String {
+fn sentence_on_missing_cores(report: &Report) -> String {
     let first = "Ranks had no cores of their own, so the times say little about the program";
     let mut by_cpu: Vec<(f64, u32)> =
         report.ranks.iter().filter_map(|row| Some((row.computation_cpu_s?, row.rank))).collect();
@@ -44,7 +44,7 @@ fn sentence(report: &Report) -> String {
     }
 }
 
-fn advice(report: &Report) -> FindingAdvice {
+fn advice_on_cores(report: &Report) -> FindingAdvice {
     FindingAdvice::Try(doubts::fewer_cores(report).unwrap_or_else(|| {
         "measure again with one rank per core: as many ranks as cores at most, each bound to its own (mpirun --bind-to core, srun \
          --cpu-bind=cores)"

@@ -7,7 +7,7 @@ use crate::phrases::ranks::computing_share;
 use crate::words::seconds_like;
 
 /// Detects that there is one rank, without threads.
-pub fn detect(report: &Report, _: &[Finding]) -> Option<Finding> {
+pub fn find_single_rank(report: &Report, _: &[Finding]) -> Option<Finding> {
     if report.verdict.is_of_nothing()
         || report.facts.n_ranks != 1
         || report.threads.is_some()

@@ -6,16 +6,16 @@ use crate::Report;
 use crate::finding::{Finding, FindingAdvice, FindingSubject, FindingTone};
 use crate::phrases::lifetime::phases_in_words;
 use crate::phrases::ranks::short_percent;
-use crate::words::{seconds, seconds_like};
+use crate::words::{format_seconds, seconds_like};
 
 /// Detects that set-up takes longer than the work of the ranks together.
-pub fn detect(report: &Report, figures: &[Finding]) -> Option<Finding> {
+pub fn find_set_up_time(report: &Report, figures: &[Finding]) -> Option<Finding> {
     let table = report.lifetime.as_ref().filter(|_| report.facts.selected.is_all())?;
     let is_most = table.described_share < MAX_RUN_OF_SET_UP && table.set_up_s() > report.data.elapsed_s;
     let sentence = format!(
         "Set-up dominates: the ranks work together for {} of {} ({}); of the rest: {}.",
         seconds_like(report.data.elapsed_s, table.elapsed_s),
-        seconds(table.elapsed_s),
+        format_seconds(table.elapsed_s),
         short_percent(table.described_share),
         phases_in_words(table).join(", ")
     );

@@ -6,16 +6,16 @@ use lbprof_collector::definition::EndReason;
 
 use crate::finding::{Finding, FindingSubject, FindingTone};
 use crate::phrases::names::place_name;
-use crate::phrases::ranks::{capitalized, named_ranks};
-use crate::words::{plural, seconds};
+use crate::phrases::ranks::{capitalize_text, named_ranks};
+use crate::words::{format_plural, format_seconds};
 use crate::{RankRow, Report};
-use lbprof_analysis::read::open::ranges;
+use lbprof_analysis::read::open::list_ranks;
 
 /// Most groups of ranks that are named.
 const MAX_GROUPS: usize = 3;
 
 /// Detects that ranks have not ended by themselves.
-pub fn detect(report: &Report, _: &[Finding]) -> Option<Finding> {
+pub fn find_unended_run(report: &Report, _: &[Finding]) -> Option<Finding> {
     let ranks: Vec<u32> = report.ranks.iter().filter(|row| row.end_reason.is_none()).map(|row| row.rank).collect();
     let (kind, tone, before_figures) = match report.facts.seen_at_s {
         Some(_) => ("still running", FindingTone::Unclear, "up to the last calls that ended, "),
@@ -26,20 +26,20 @@ pub fn detect(report: &Report, _: &[Finding]) -> Option<Finding> {
         subject: FindingSubject::End,
         ranks,
         before_figures: Some(before_figures),
-        ..Finding::condition(kind, ending(report))
+        ..Finding::condition(kind, describe_ending(report))
     })
 }
 
 /// The progress of a run or its end, and the calls in which its ranks are.
-fn ending(report: &Report) -> String {
-    let places = places(report);
+fn describe_ending(report: &Report) -> String {
+    let places = places_of_last_calls(report);
     let text = match report.facts.seen_at_s {
-        Some(now_s) => format!("Still running, {} so far", seconds(now_s)),
+        Some(now_s) => format!("Still running, {} so far", format_seconds(now_s)),
         None => ended_early(report),
     };
     let last_seen = if report.facts.seen_at_s.is_none() { "last seen: " } else { "" };
     let places = if places.is_empty() { String::new() } else { format!("; {last_seen}{places}") };
-    capitalized(&format!("{text}{places}."))
+    capitalize_text(&format!("{text}{places}."))
 }
 
 /// The end of a run that was interrupted.
@@ -53,12 +53,12 @@ fn ended_early(report: &Report) -> String {
     killed.sort_by(|a, b| a.end_s.total_cmp(&b.end_s));
     let who = match unended.len() == report.ranks.len() {
         true => "the run".to_owned(),
-        false => plural(unended.len() as u64, "rank"),
+        false => format_plural(unended.len() as u64, "rank"),
     };
     let how = match (first_crash(&unended), killed.as_slice()) {
         (_, []) => String::new(),
         (Some(crashed), killed) => {
-            let seen = format!("{} after {}", place(crashed), seconds(crashed.end_s));
+            let seen = format!("{} after {}", place_of_last_call(crashed), format_seconds(crashed.end_s));
             format!(
                 ": rank {} ended first, by a crash as it seems (last seen {seen}), then {}",
                 crashed.rank,
@@ -73,16 +73,16 @@ fn ended_early(report: &Report) -> String {
 /// Describes the end of ranks at which signals were noted, `killed` in the order of time.
 fn ended_by_signals(killed: &[&RankRow]) -> String {
     let (Some(first), Some(last)) = (killed.first(), killed.last()) else { return String::new() };
-    let (first_s, last_s) = (seconds(first.end_s), seconds(last.end_s));
+    let (first_s, last_s) = (format_seconds(first.end_s), format_seconds(last.end_s));
     let mut ranks: Vec<u32> = killed.iter().map(|row| row.rank).collect();
     ranks.sort_unstable();
     match ranks.as_slice() {
         [one] => format!("rank {one} was ended by a signal after {last_s}"),
-        many if first_s == last_s => format!("ranks {} were ended by signals after {last_s}", ranges(many)),
+        many if first_s == last_s => format!("ranks {} were ended by signals after {last_s}", list_ranks(many)),
         many => {
             format!(
                 "ranks {} were ended by signals, rank {} first, after {first_s}, the last after {last_s}",
-                ranges(many),
+                list_ranks(many),
                 first.rank
             )
         }
@@ -99,12 +99,15 @@ fn first_crash<'a>(unended: &[&'a RankRow]) -> Option<&'a RankRow> {
         .iter()
         .copied()
         .filter(|row| !row.lifetime.is_killed && row.end_s <= first_signal_s && row.waits_for.is_none())
-        .filter(|row| row.in_call.is_none() || unended.iter().filter(|other| place(other) == place(row)).count() == 1)
+        .filter(|row| {
+            row.in_call.is_none()
+                || unended.iter().filter(|other| place_of_last_call(other) == place_of_last_call(row)).count() == 1
+        })
         .min_by(|a, b| a.end_s.total_cmp(&b.end_s))
 }
 
 /// Describes where a rank that has not ended is.
-fn place(row: &RankRow) -> String {
+fn place_of_last_call(row: &RankRow) -> String {
     match &row.in_call {
         Some((operation, place)) => format!("in MPI_{operation} at {}", place_name(place)),
         None => "outside of MPI".to_owned(),
@@ -112,10 +115,10 @@ fn place(row: &RankRow) -> String {
 }
 
 /// The places of the ranks that have not ended, rare places first.
-fn places(report: &Report) -> String {
+fn places_of_last_calls(report: &Report) -> String {
     let mut groups: BTreeMap<String, Vec<&RankRow>> = BTreeMap::new();
     for row in report.ranks.iter().filter(|row| row.end_reason.is_none()) {
-        groups.entry(place(row)).or_default().push(row);
+        groups.entry(place_of_last_call(row)).or_default().push(row);
     }
     let mut groups: Vec<(String, Vec<&RankRow>)> = groups.into_iter().collect();
     groups.sort_by_key(|(_, rows)| rows.len());
@@ -132,7 +135,7 @@ fn one_place(report: &Report, place: &str, rows: &[&RankRow]) -> String {
     let since_s = rows.iter().map(|row| row.since_s.unwrap_or(row.end_s)).fold(f64::INFINITY, f64::min);
     let mut text = match report.facts.seen_at_s {
         Some(now_s) => {
-            format!("{} {have} been {place} for {}", named_ranks(&ranks), seconds((now_s - since_s).max(0.0)))
+            format!("{} {have} been {place} for {}", named_ranks(&ranks), format_seconds((now_s - since_s).max(0.0)))
         }
         None => format!("{} {place}", named_ranks(&ranks)),
     };
@@ -142,7 +145,7 @@ fn one_place(report: &Report, place: &str, rows: &[&RankRow]) -> String {
     if let [first, ..] = waited_for.as_slice() {
         match waited_for.len() {
             1 => text.push_str(&format!(", waiting for rank {first}")),
-            _ => text.push_str(&format!(", waiting for ranks {}", ranges(&waited_for))),
+            _ => text.push_str(&format!(", waiting for ranks {}", list_ranks(&waited_for))),
         }
     }
     text

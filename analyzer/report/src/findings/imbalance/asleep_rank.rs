@@ -7,12 +7,12 @@ use crate::findings::loss_parts::LossParts;
 use crate::findings::whole::thread_pool::{find_working_pool, pool_in_words, pool_place, uneven_pool};
 use crate::phrases::doubts::idle_state;
 use crate::phrases::functions::certain_asleep_share;
-use crate::phrases::ranks::{named_ranks, stopper};
+use crate::phrases::ranks::{named_ranks, possible_stopper};
 use crate::storage;
 use crate::thread_pools::ThreadPoolRow;
 
 /// Detects that the rank that computes longest does not run for most of what it takes longer.
-pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+pub fn find_asleep_rank(report: &Report, parts: &LossParts) -> Option<Finding> {
     let worst = report.verdict.worst.as_ref()?;
     let excess = worst.explained.as_ref()?;
     if !slowest::is_most(certain_asleep_share(report, excess)) {
@@ -25,12 +25,12 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
     let finding = slowest::slow_rank_finding(report, "asleep rank", parts.imbalance_s, because);
     Some(Finding {
         place: pool.and_then(|_| pool_place(report)).or(finding.place),
-        advice: Some(FindingAdvice::LookAt(advice(report, &worst.with_equals(), is_stopped, pool))),
+        advice: Some(FindingAdvice::LookAt(advice_on_sleep(report, &worst.with_equals(), is_stopped, pool))),
         ..finding
     })
 }
 
-fn advice(report: &Report, slow: &[u32], is_stopped: bool, pool: Option<&ThreadPoolRow>) -> String {
+fn advice_on_sleep(report: &Report, slow: &[u32], is_stopped: bool, pool: Option<&ThreadPoolRow>) -> String {
     let (wait, have) = if slow.len() > 1 { ("wait", "have") } else { ("waits", "has") };
     let named = named_ranks(slow);
     if let Some(pool) = pool {
@@ -38,7 +38,7 @@ fn advice(report: &Report, slow: &[u32], is_stopped: bool, pool: Option<&ThreadP
         return format!("{} ({})", uneven_pool(pool).unwrap_or(whether), pool_in_words(pool));
     }
     match storage::access_of_slowest(report) {
-        _ if is_stopped => stopper(&named),
+        _ if is_stopped => possible_stopper(&named),
         Some(verb) => format!(
             "whether {named} {wait} for files: then {verb} them in parallel (MPI-IO, a file for each rank), or in the background while ranks \
              compute"

@@ -7,7 +7,7 @@ use crate::phrases::names::region_name;
 use crate::phrases::ranks::named_ranks;
 
 /// Detects that ranks wait for the control of parallelism by others.
-pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+pub fn find_control_loss(report: &Report, parts: &LossParts) -> Option<Finding> {
     let loss = report.loss_facts.control.first()?;
     let place = loss.region.as_ref().map(|path| FindingPlace {
         region: Some(path.clone()),

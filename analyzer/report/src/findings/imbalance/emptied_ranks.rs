@@ -7,7 +7,7 @@ use crate::findings::loss_parts::LossParts;
 use crate::phrases::ranks::{named_ranks, who_waits};
 
 /// Detects that the ranks that compute longest get the work of ranks that get empty.
-pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+pub fn find_emptied_rank_loss(report: &Report, parts: &LossParts) -> Option<Finding> {
     let found = report.emptied_ranks.as_ref()?;
     let (emptied, takers) = (named_ranks(&found.emptied), named_ranks(&found.takers));
     let (get, their) = if found.emptied.len() > 1 { ("get", "their") } else { ("gets", "its") };

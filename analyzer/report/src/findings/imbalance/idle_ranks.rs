@@ -10,7 +10,7 @@ use crate::findings::loss_parts::LossParts;
 use crate::phrases::ranks::{factor_in_words, named_ranks};
 
 /// Detects that all ranks but the slow ones are idle, and that these are fewer.
-pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+pub fn find_idle_rank_loss(report: &Report, parts: &LossParts) -> Option<Finding> {
     let worst = report.verdict.worst.as_ref().filter(|_| report.verdict.cluster.is_none())?;
     let slow = worst.with_equals();
     let others = report.ranks.iter().filter(|row| !slow.contains(&row.rank));

@@ -9,7 +9,7 @@ use crate::phrases::ranks::{factor_in_words, waiting_ranks};
 use crate::words::seconds_like;
 
 /// Detects that no tasks are left while a rank still works on its last one.
-pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+pub fn find_awaited_last_task(report: &Report, parts: &LossParts) -> Option<Finding> {
     let task = report.awaited_task?;
     let when = if task.rounds > 1 { "each time that no tasks are left" } else { "at the end" };
     let long = match task.is_long() {

@@ -10,7 +10,7 @@ use crate::phrases::ranks::{named_ranks, who_waits};
 use crate::words::seconds_like;
 
 /// Detects that the rank that computes longest does so outside of the main loop.
-pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+pub fn find_work_outside_loop(report: &Report, parts: &LossParts) -> Option<Finding> {
     let (work, worst) = report.outside_work.as_ref().zip(report.verdict.worst.as_ref())?;
     let slow = worst.with_equals();
     let (works, each) = if slow.len() > 1 { ("work", " each") } else { ("works", "") };

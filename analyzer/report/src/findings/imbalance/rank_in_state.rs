@@ -9,7 +9,7 @@ use crate::finding::{Finding, FindingAdvice};
 use crate::findings::loss_parts::LossParts;
 
 /// Detects that the rank that computes longest is in one such state for most of what it takes longer.
-pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+pub fn find_rank_in_state(report: &Report, parts: &LossParts) -> Option<Finding> {
     let worst = report.verdict.worst.as_ref()?;
     let states = worst.explained.as_ref()?.states.iter().flatten();
     // Findings of their own are about these.

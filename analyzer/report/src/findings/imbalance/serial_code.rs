@@ -13,7 +13,7 @@ use crate::verdict::LongestRank;
 use crate::words::seconds_like;
 
 /// Detects that the rank that computes longest works alone where its excess lies.
-pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+pub fn find_serial_code_loss(report: &Report, parts: &LossParts) -> Option<Finding> {
     let worst = report.verdict.worst.as_ref()?;
     if !is_working_alone(report, worst) {
         return None;

@@ -6,7 +6,7 @@ use lbprof_thresholds::wording::{MAX_UNCHANGED_IMBALANCE, MIN_CHANGED_IMBALANCE}
 use crate::excess_iterations::ExcessIterations;
 use crate::finding::{Finding, FindingAdvice, FindingCause, FindingSubject};
 use crate::findings::{gain, place};
-use crate::fraction;
+use crate::fraction_of;
 use crate::phrases::ranks::{factor_in_words, named_ranks, short_percent, who_waits};
 use crate::storage;
 use crate::verdict::LongestRank;
@@ -112,7 +112,7 @@ fn growing_imbalance(report: &Report) -> Option<String> {
     let trend = trends.imbalance.trend?;
     let longest_s = trends.max.trend.map_or([course.slowest_mean_s; 2], |max| [max.first, max.last]);
     let [first, last] = [(trend.first, longest_s[0]), (trend.last, longest_s[1])]
-        .map(|(part_s, all_s)| fraction(part_s.max(0.0), all_s).min(1.0));
+        .map(|(part_s, all_s)| fraction_of(part_s.max(0.0), all_s).min(1.0));
     let (least, most) = (first.min(last), first.max(last));
     let how = if last > first { "growing" } else { "shrinking" };
     let is_much = most >= MIN_CHANGED_IMBALANCE && least <= MAX_UNCHANGED_IMBALANCE * most;

@@ -9,7 +9,7 @@ use crate::findings::loss_parts::LossParts;
 use crate::phrases::ranks::{factor_in_words, is_mostly_asleep, named_ranks, who_waits};
 
 /// Detects that a rank computes longer than the mean.
-pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+pub fn find_static_excess(report: &Report, parts: &LossParts) -> Option<Finding> {
     let seconds = parts.imbalance_s;
     let Some(worst) = &report.verdict.worst else {
         return Some(Finding::part("static excess", seconds, FindingCause::To("load imbalance", String::new())));
@@ -20,7 +20,7 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
     let when = slowest::slow_iterations(report, worst);
     let because = format!("{excess}{when}, and {}", who_waits(report, &slow));
     Some(Finding {
-        advice: Some(advice(report, &slow)),
+        advice: Some(advice_on_excess(report, &slow)),
         ..slowest::slow_rank_finding(report, "static excess", seconds, because)
     })
 }
@@ -37,7 +37,7 @@ pub fn rank_excess_in_words(ranks: &[u32], factor: f64, is_time: bool) -> String
 }
 
 /// Returns advice on the excess of slow ranks, by what hardware counters say of it.
-fn advice(report: &Report, slow: &[u32]) -> FindingAdvice {
+fn advice_on_excess(report: &Report, slow: &[u32]) -> FindingAdvice {
     let hardware = report.functions.as_ref().and_then(|table| table.program.hardware);
     let executes_more = hardware.is_some_and(|counts| {
         let sum_s = counts.more_instructions_s + counts.slower_instructions_s.max(0.0);

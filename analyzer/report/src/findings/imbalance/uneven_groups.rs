@@ -8,10 +8,10 @@ use crate::findings::loss_parts::LossParts;
 use crate::phrases::names::region_name;
 use crate::phrases::ranks::{factor_in_words, named_ranks};
 use crate::uneven_groups::CodeGroup;
-use crate::words::clean;
+use crate::words::escape_name;
 
 /// Detects that one group of ranks runs code that takes longer than the code of the others.
-pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+pub fn find_uneven_code_groups(report: &Report, parts: &LossParts) -> Option<Finding> {
     let groups = report.uneven_groups.as_ref()?;
     let mean_s = report.verdict.worst.as_ref().map_or(0.0, |worst| worst.mean_s);
     let factor = factor_in_words(groups.slow.mean_s / mean_s.max(f64::MIN_POSITIVE));
@@ -38,7 +38,7 @@ fn group_in_words(group: &CodeGroup) -> String {
     let ranks = named_ranks(&group.ranks);
     match &group.code {
         Some(SharedCode::Region(path)) => format!("{ranks} (in {})", region_name(path)),
-        Some(SharedCode::Call(_, Some(place))) => format!("{ranks} (in {})", clean(place.short_function())),
+        Some(SharedCode::Call(_, Some(place))) => format!("{ranks} (in {})", escape_name(place.short_function())),
         _ => ranks,
     }
 }

@@ -6,17 +6,17 @@ use crate::Report;
 use crate::finding::{Finding, FindingAdvice, FindingCause};
 use crate::findings::loss_parts::LossParts;
 use crate::findings::{coordinator, gain};
-use crate::phrases::ranks::members;
-use crate::words::seconds;
+use crate::phrases::ranks::cluster_ranks;
+use crate::words::format_seconds;
 
 /// Detects that the judged ranks wait for the work of a coordinator.
-pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+pub fn find_busy_coordinator(report: &Report, parts: &LossParts) -> Option<Finding> {
     let found = parts.coordinator.as_ref().filter(|found| !found.sleeps_between_polls)?;
-    let waiting = report.verdict.cluster.as_ref().map_or_else(|| "the others".to_owned(), members);
+    let waiting = report.verdict.cluster.as_ref().map_or_else(|| "the others".to_owned(), cluster_ranks);
     let what = if found.answers { "request" } else { "message" };
     let each = match found.messages {
         0 => String::new(),
-        n => format!(", which needs {} for each {what}", seconds(found.computation_s / n as f64)),
+        n => format!(", which needs {} for each {what}", format_seconds(found.computation_s / n as f64)),
     };
     let other_way = match found.answers {
         true => "hand out several tasks at once, or let two ranks coordinate",

@@ -6,12 +6,12 @@ use crate::Report;
 use crate::finding::{Finding, FindingAdvice, FindingCause, FindingGain};
 use crate::findings::loss_parts::LossParts;
 use crate::findings::{coordinator, gain};
-use crate::phrases::ranks::members;
+use crate::phrases::ranks::cluster_ranks;
 
 /// Detects that the judged ranks wait for a coordinator that sleeps.
-pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+pub fn find_sleeping_coordinator(report: &Report, parts: &LossParts) -> Option<Finding> {
     let found = parts.coordinator.as_ref().filter(|found| found.sleeps_between_polls)?;
-    let waiting = report.verdict.cluster.as_ref().map_or_else(|| "the others".to_owned(), members);
+    let waiting = report.verdict.cluster.as_ref().map_or_else(|| "the others".to_owned(), cluster_ranks);
     let because =
         format!("rank {} sleeps between its polls while messages lie there, and {waiting} wait for it", found.rank);
     Some(Finding {

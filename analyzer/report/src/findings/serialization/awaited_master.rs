@@ -20,7 +20,7 @@ pub struct AwaitedMaster<'a> {
 }
 
 /// Detects that ranks wait for the messages of a master.
-pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+pub fn find_wait_for_master(report: &Report, parts: &LossParts) -> Option<Finding> {
     let master = find_awaited_master(report)?;
     let rank = master.rank;
     let row = report.ranks.iter().find(|row| row.rank == rank)?;

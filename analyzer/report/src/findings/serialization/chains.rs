@@ -11,7 +11,7 @@ use crate::findings::place;
 use crate::phrases::ranks::named_ranks;
 
 /// Detects that ranks depend on each other in chains within iterations.
-pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+pub fn find_dependency_chains(report: &Report, parts: &LossParts) -> Option<Finding> {
     let balance = report.verdict.efficiency.times.load_balance();
     let is_balanced = balance.is_some_and(|balance| balance >= GOOD_LOAD_BALANCE);
     let though = if is_balanced { ", though all have about the same work" } else { "" };

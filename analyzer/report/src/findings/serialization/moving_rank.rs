@@ -10,7 +10,7 @@ use crate::findings::{gain, place};
 const MAX_TURNS: usize = 3;
 
 /// Detects that the slowest rank stays the same for several iterations, then is another one.
-pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+pub fn find_moving_rank(report: &Report, parts: &LossParts) -> Option<Finding> {
     let turns = turns_of_slowest(report);
     let mut ranks: Vec<u32> = turns.iter().map(|turn| turn.rank).collect();
     ranks.sort_unstable();
@@ -21,12 +21,12 @@ pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
         place: place::of_serialization(report, report.loss_facts.slow_in_turn.as_ref()),
         gain: gain::of_each_iteration(report),
         advice: Some(advice_on_turns(report, change)),
-        ..Finding::part("moving rank", parts.slow_in_turn_s, FindingCause::Because(because(&turns)))
+        ..Finding::part("moving rank", parts.slow_in_turn_s, FindingCause::Because(cause_of_moving_rank(&turns)))
     })
 }
 
 /// Describes the turns in which ranks are the slowest.
-fn because(turns: &[SlowestTurn]) -> String {
+fn cause_of_moving_rank(turns: &[SlowestTurn]) -> String {
     let named = turns.iter().take(MAX_TURNS).map(|turn| match turn.first == turn.last {
         true => format!("rank {} in iteration {}", turn.rank, turn.first),
         false => format!("rank {} in iterations {}-{}", turn.rank, turn.first, turn.last),

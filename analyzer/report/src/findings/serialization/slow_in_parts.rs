@@ -8,7 +8,7 @@ use crate::findings::loss_parts::LossParts;
 use crate::findings::{gain, place};
 
 /// Detects that different ranks are slow in different parts of an iteration.
-pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+pub fn find_slow_in_parts(report: &Report, parts: &LossParts) -> Option<Finding> {
     let because = "in each part of an iteration another rank is the slowest, and the others wait for it";
     let mut ranks: Vec<u32> = report.verdict.slow_parts.iter().map(|part| part.rank).collect();
     ranks.sort_unstable();

@@ -14,7 +14,7 @@ const CHANGE: &str = "balance the work within each iteration (dynamic scheduling
 const MAX_RANKS: usize = 3;
 
 /// Detects that ranks are slow in turn.
-pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+pub fn find_slow_in_turn(report: &Report, parts: &LossParts) -> Option<Finding> {
     if is_lasting(&turns_of_slowest(report)) {
         return None;
     }

@@ -8,7 +8,7 @@ use crate::findings::place;
 use crate::verdict::UndividedReason;
 
 /// Detects serialization of which the kind is not known.
-pub fn detect(report: &Report, parts: &LossParts) -> Option<Finding> {
+pub fn find_undivided_serialization(report: &Report, parts: &LossParts) -> Option<Finding> {
     let because = "ranks wait for one another more than the work of any of them explains";
     let advice = match report.verdict.undivided {
         Some(UndividedReason::UnsureLoop) => {

@@ -3,13 +3,13 @@
 use crate::Report;
 use crate::finding::{Finding, FindingAdvice, FindingTone};
 use crate::phrases::doubts::asleep_in_words;
-use crate::phrases::ranks::{computing_share, stopper};
+use crate::phrases::ranks::{computing_share, possible_stopper};
 
 /// Detects that ranks sleep for much of what counts as computation.
-pub fn detect(report: &Report) -> Option<Finding> {
+pub fn find_sleeping_ranks(report: &Report) -> Option<Finding> {
     let sleep = report.doubts.asleep.as_ref().filter(|_| report.verdict.is_good())?.worst;
     let advice = match sleep.is_stopped() {
-        true => stopper("the ranks"),
+        true => possible_stopper("the ranks"),
         false => "what the ranks wait for outside of MPI: files, sleep(), locks, devices".to_owned(),
     };
     let sentence = format!(

@@ -6,7 +6,7 @@ use crate::phrases::ranks::{capitalized_ranks, computing_share};
 use crate::{LifetimeTable, Report};
 
 /// Detects that there is little to gain.
-pub fn detect(report: &Report) -> Option<Finding> {
+pub fn find_balanced_run(report: &Report) -> Option<Finding> {
     let verdict = &report.verdict;
     let computes = computing_share(report);
     let sentence = if report.is_only_described() {

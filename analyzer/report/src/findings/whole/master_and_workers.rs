@@ -6,7 +6,7 @@ use crate::phrases::doubts::asleep_in_words;
 use crate::phrases::ranks::{computing_share, named_ranks, short_percent};
 
 /// Detects that workers are busy while their master is idle.
-pub fn detect(report: &Report) -> Option<Finding> {
+pub fn find_master_and_workers(report: &Report) -> Option<Finding> {
     let master = report.idle_master.as_ref().filter(|_| report.verdict.is_good())?;
     let share = computing_share(report);
     let asleep = report.doubts.asleep.as_ref();

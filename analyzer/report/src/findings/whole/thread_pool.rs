@@ -10,10 +10,10 @@ use crate::phrases::functions::function_and_caller;
 use crate::phrases::names::LONGEST_NAME;
 use crate::phrases::ranks::{factor_in_words, short_percent};
 use crate::thread_pools::ThreadPoolRow;
-use crate::words::{clean, plural, shorten};
+use crate::words::{escape_name, format_plural, shorten_text};
 
 /// Detects that nearly all time of the ranks counts as computation, but is waiting for a pool of threads, or that ranks poll until these have worked.
-pub fn detect(report: &Report) -> Option<Finding> {
+pub fn find_idle_thread_pool(report: &Report) -> Option<Finding> {
     let polls = polls_for_pools(report);
     let pool = find_working_pool(report).filter(|_| report.verdict.is_good() || polls)?;
     let utilization = pool.program.utilization?;
@@ -60,7 +60,7 @@ pub fn find_working_pool(report: &Report) -> Option<&ThreadPoolRow> {
 
 /// Returns the threads of a pool: `8 threads of work`.
 pub fn pool_in_words(pool: &ThreadPoolRow) -> String {
-    format!("{} of {}", plural(pool.threads, "thread"), shorten(&clean(&pool.name), LONGEST_NAME))
+    format!("{} of {}", format_plural(pool.threads, "thread"), shorten_text(&escape_name(&pool.name), LONGEST_NAME))
 }
 
 /// Returns on which rank a pool works longer than on average: `why those of rank 0 work 1.5 times the average`.

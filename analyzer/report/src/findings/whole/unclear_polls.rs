@@ -7,7 +7,7 @@ use crate::finding::{Finding, FindingAdvice, FindingTone};
 use crate::phrases::ranks::computing_share;
 
 /// Detects that ranks may wait for much of what counts as computation.
-pub fn detect(report: &Report) -> Option<Finding> {
+pub fn find_unclear_polls(report: &Report) -> Option<Finding> {
     let (least, _) = report.doubts.unclear_polls?.efficiency;
     let sentence = format!(
         "It is not clear whether ranks compute or wait between their polls: {} of the time is computation.",

@@ -85,7 +85,7 @@ impl ConditionMetric {
     /// Its value in a run, or in the region that has these paths there; `None` where the run has no such region, or it is not known.
     pub fn value_in(&self, run: &RunMetrics, paths: &[String]) -> Option<f64> {
         let region = match &self.region {
-            Some(_) => Some(joined(paths.iter().filter_map(|path| run.region(path)))?),
+            Some(_) => Some(join_region_parts(paths.iter().filter_map(|path| run.region(path)))?),
             None => None,
         };
         let (_, formula) = list_metrics(region.is_some()).find(|(name, _)| *name == self.name)?;
@@ -100,7 +100,7 @@ impl ConditionMetric {
 }
 
 /// Joins the parts of a region, which a run may enter outside of its loop and in it. The efficiencies are taken from the part that computes longest.
-fn joined<'a>(parts: impl Iterator<Item = &'a RegionFigures>) -> Option<RegionFigures> {
+fn join_region_parts<'a>(parts: impl Iterator<Item = &'a RegionFigures>) -> Option<RegionFigures> {
     parts.cloned().reduce(|one, other| {
         let (mut long, short) = match one.times.avg_computation_s < other.times.avg_computation_s {
             true => (other, one),
@@ -142,7 +142,7 @@ fn metric_names(of_region: bool) -> impl Iterator<Item = &'static str> {
 }
 
 /// Lists all names, for messages.
-pub fn names() -> String {
+pub fn list_metric_names() -> String {
     let [of_runs, of_regions] = [false, true].map(|of_region| metric_names(of_region).collect::<Vec<_>>().join(", "));
     format!("{of_runs}; of regions, as in regions[\"main/force\"].time_s: {of_regions}")
 }

@@ -24,9 +24,9 @@ use serde::Serialize;
 use super::ComparisonSide;
 use super::regions::RegionList;
 use crate::RunMetrics;
-use lbprof_analysis::metrics::median::median;
-use lbprof_report::words::clean;
-pub use metric::{ConditionMetric, names};
+use lbprof_analysis::metrics::median::median_of;
+use lbprof_report::words::escape_name;
+pub use metric::{ConditionMetric, list_metric_names};
 use term::ConditionTerm;
 
 /// An error in a condition itself, whatever the runs are.
@@ -60,7 +60,7 @@ impl FromStr for FailCondition {
     type Err = ConditionError;
 
     fn from_str(text: &str) -> Result<FailCondition, ConditionError> {
-        parse::condition(text).map_err(|problem| ConditionError::Syntax(text.to_owned(), problem))
+        parse::parse_condition(text).map_err(|problem| ConditionError::Syntax(text.to_owned(), problem))
     }
 }
 
@@ -104,7 +104,7 @@ pub struct JudgedCondition {
 impl JudgedCondition {
     /// The outcome as a sentence, with control characters escaped.
     pub fn sentence(&self) -> String {
-        format!("{}: {}: {}", clean(&self.text), words::outcome(self.outcome), words::values(self))
+        format!("{}: {}: {}", escape_name(&self.text), words::outcome_word(self.outcome), words::condition_values(self))
     }
 }
 
@@ -156,7 +156,7 @@ impl FailCondition {
         let values: Vec<Option<f64>> = values.collect();
         let (base, new) = values.split_at(base_runs.len());
         // A median is known only if all values are.
-        Ok([new, base].map(|values| median(&values.iter().copied().collect::<Option<Vec<f64>>>()?)))
+        Ok([new, base].map(|values| median_of(&values.iter().copied().collect::<Option<Vec<f64>>>()?)))
     }
 
     fn no_region(&self, name: &str, runs: &[&RunMetrics]) -> ConditionError {
@@ -228,8 +228,9 @@ mod tests {
     fn a_base_is_reported_where_the_condition_speaks_of_it() {
         let mut new = side(2.0);
         new.runs[0].run.regions[0].path = "main/database".into();
-        let values =
-            |text: &str| super::words::values(&text.parse::<FailCondition>().unwrap().judge(&new, Some(&new)).unwrap());
+        let values = |text: &str| {
+            super::words::condition_values(&text.parse::<FailCondition>().unwrap().judge(&new, Some(&new)).unwrap())
+        };
         let known = values(r#"regions["main/database"].time_s > 1"#);
         assert!(known.contains("database") && !known.contains(", base"), "{known}");
         assert_eq!(values("elapsed_s > base * 2"), "elapsed_s is 2, base 2");

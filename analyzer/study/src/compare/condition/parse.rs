@@ -1,10 +1,10 @@
 //! Reading a condition.
 
-use super::{ComparisonOperator, ConditionMetric, ConditionTerm, FailCondition, names};
+use super::{ComparisonOperator, ConditionMetric, ConditionTerm, FailCondition, list_metric_names};
 
 const DEEPEST: usize = 64;
 
-pub(super) fn condition(text: &str) -> Result<FailCondition, String> {
+pub(super) fn parse_condition(text: &str) -> Result<FailCondition, String> {
     let mut parser = ConditionParser { rest: text.trim(), depth: 0, metrics: Vec::new(), has_base: false };
     let left = parser.sum()?;
     let holds = parser.comparison()?;
@@ -13,7 +13,7 @@ pub(super) fn condition(text: &str) -> Result<FailCondition, String> {
         return Err(format!("it goes on after its end: {}", parser.rest));
     }
     let mut metrics = parser.metrics.into_iter();
-    let metric = metrics.next().ok_or_else(|| format!("it names no metric: {}", names()))?;
+    let metric = metrics.next().ok_or_else(|| format!("it names no metric: {}", list_metric_names()))?;
     if metrics.any(|other| other != metric) {
         return Err("it names two metrics, where base is of one".to_owned());
     }

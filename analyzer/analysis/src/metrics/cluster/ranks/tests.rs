@@ -40,7 +40,7 @@ fn codes(scripts: &[Script]) -> RunCode {
 }
 
 fn of(scripts: &[Script]) -> Vec<Option<usize>> {
-    clusters(&codes(scripts)).of
+    cluster_ranks(&codes(scripts)).of
 }
 
 use Operation::{Allreduce, Barrier, Bcast, Recv, Send};
@@ -56,7 +56,7 @@ fn like_ranks_are_one_cluster_however_slow_one_is() {
     let calls: &[_] = &[(MAIN, 1, Barrier, 100.0), (EXCHANGE, 2, Send, 100.0)];
     let mut scripts = vec![(calls, 0.25); 63];
     scripts.push((calls, 0.99));
-    let found = clusters(&codes(&scripts));
+    let found = cluster_ranks(&codes(&scripts));
     assert_eq!((found.n, found.differ(), found.profiles), (1, false, 1));
 }
 
@@ -67,7 +67,7 @@ fn a_master_is_of_no_cluster_and_its_workers_of_one() {
     let worker: &[_] = &[bcast, (WORKER, 20, Send, 100.0), (WORKER, 21, Recv, 100.0)];
     let busy: &[_] = &[bcast, (WORKER, 20, Send, 160.0), (WORKER, 21, Recv, 160.0)];
     let codes = codes(&[(master, 0.05), (worker, 0.8), (worker, 0.9), (busy, 0.95)]);
-    let found = clusters(&codes);
+    let found = cluster_ranks(&codes);
     assert_eq!(found.of, [None, Some(0), Some(0), Some(0)]);
     assert!(found.differ());
     let parts = found.parts();
@@ -101,11 +101,11 @@ fn two_programs_in_one_function_are_known_by_their_communicators() {
     let ocean: &[_] = &[(MAIN, 1, Barrier, 500.0)];
     let air: &[_] = &[(MAIN, 2, Barrier, 500.0)];
     let mut codes = codes(&[(ocean, 0.8), (ocean, 0.8), (air, 0.8), (air, 0.8)]);
-    assert!(!clusters(&codes).differ(), "lines alone may be two sides of one exchange");
+    assert!(!cluster_ranks(&codes).differ(), "lines alone may be two sides of one exchange");
     codes.circles = vec![vec![0, 1], vec![2, 3]];
-    assert_eq!(clusters(&codes).of, [0, 0, 1, 1].map(Some));
+    assert_eq!(cluster_ranks(&codes).of, [0, 0, 1, 1].map(Some));
     codes.circles.push(vec![1, 2]);
-    assert_eq!(clusters(&codes).n, 1, "they meet");
+    assert_eq!(cluster_ranks(&codes).n, 1, "they meet");
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn a_rank_with_less_to_do_runs_the_same_program() {
     let empty: &[_] = &[(MAIN, 1, Allreduce, 100.0)];
     let short: &[_] = &[(MAIN, 1, Allreduce, 10.0), (EXCHANGE, 2, Send, 90.0)];
     let scripts = [(full, 0.9), (full, 0.9), (empty, 0.01), (short, 0.9), (&[], 0.0)];
-    assert!(!clusters(&codes(&scripts)).differ());
+    assert!(!cluster_ranks(&codes(&scripts)).differ());
 }
 
 #[test]
@@ -144,17 +144,17 @@ fn borders_and_the_two_sides_of_an_exchange_run_the_same_program() {
         &[(EXCHANGE, 2, Recv, 100.0), (EXCHANGE, 1, Send, 100.0)],
         &[(EXCHANGE, 2, Recv, 100.0)],
     );
-    assert!(!clusters(&codes(&[(first, 0.9), (inner, 0.6), (inner, 0.3), (last, 0.2)])).differ());
+    assert!(!cluster_ranks(&codes(&[(first, 0.9), (inner, 0.6), (inner, 0.3), (last, 0.2)])).differ());
     let even: &[_] = &[(EXCHANGE, 1, Send, 100.0), (EXCHANGE, 2, Recv, 100.0)];
     let odd: &[_] = &[(EXCHANGE, 3, Recv, 100.0), (EXCHANGE, 4, Send, 100.0)];
-    assert!(!clusters(&codes(&[(even, 0.9), (odd, 0.3), (even, 0.3), (odd, 0.3)])).differ());
+    assert!(!cluster_ranks(&codes(&[(even, 0.9), (odd, 0.3), (even, 0.3), (odd, 0.3)])).differ());
 }
 
 #[test]
 fn the_knee_lies_in_the_largest_jump_within_bounds() {
     let distances = |nearest: [f64; 4]| {
         // Pairs at these distances, all others far.
-        square(4, |a, b| match (a == b, a / 2 == b / 2) {
+        square_matrix(4, |a, b| match (a == b, a / 2 == b / 2) {
             (true, _) => 0.0,
             (_, true) => nearest[a],
             _ => 1.0,
@@ -169,7 +169,7 @@ fn the_knee_lies_in_the_largest_jump_within_bounds() {
 
 #[test]
 fn hostile_runs_have_clusters_too() {
-    assert_eq!(clusters(&RunCode::default()).n, 0);
+    assert_eq!(cluster_ranks(&RunCode::default()).n, 0);
     let (a, b): (&[_], &[_]) = (&[(0, 1, Send, 1.0)], &[(1, 2, Send, 1.0)]);
     assert_eq!(of(&[(a, 1.0)]), [Some(0)]);
     assert_eq!(of(&[(a, 1.0), (b, 1.0)]), [Some(0); 2], "of two neither is the odd one");
@@ -183,7 +183,7 @@ fn of_very_many_different_profiles_the_rest_joins_the_nearest() {
     let calls: Vec<[_; 2]> =
         (0..MOST_PROFILES as u32 + 50).map(|at| [(at % 2, at % 2, Send, 99.0), (at % 2, 10 + at, Send, 1.0)]).collect();
     let scripts: Vec<Script> = calls.iter().map(|calls| (calls.as_slice(), 0.5)).collect();
-    let found = clusters(&codes(&scripts));
+    let found = cluster_ranks(&codes(&scripts));
     assert_eq!((found.n, found.profiles, found.clustered), (2, MOST_PROFILES + 50, MOST_PROFILES));
     assert!(found.of.iter().enumerate().all(|(at, of)| *of == Some(at % 2)));
 }

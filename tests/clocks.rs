@@ -15,7 +15,6 @@ use lbprof_tests::{facts, mpi, place, run};
 use libtest_mimic::Trial;
 use serde_json::Value;
 
-/// How many ranks run.
 const RANKS: usize = 4;
 
 /// Seconds by which the clock of each rank is ahead of that of the rank before it.
@@ -42,9 +41,8 @@ fn waits_are_found_whatever_the_clocks(program: &Program, mpi: &Mpi, clock: &str
         job = job.with_env(own_clock::VARIABLE, &own);
         job.wrapper = ["sh", "-c", SHIFTED, "sh"].map(Into::into).to_vec();
         job.urgent = true;
-        job.recorded()?.must_succeed()?;
+        let report = job.report()?;
         let logs = job.run_folder()?;
-        let report = run::report(&logs)?;
         offsets_are_measured(&run::dump(&logs)?)?;
         run::check_report(&report)?;
         Ok((OwnClocks::read(&own, RANKS)?, report))
@@ -71,7 +69,6 @@ fn offsets_are_measured(dump: &run::Dump) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Times of different ranks can be compared, and few calls end before what they waited for.
 fn clocks_are_made_one(report: &Value) -> anyhow::Result<()> {
     let run = &report["run"];
     ensure!(run["common_clock"] == true, "the ranks' times are not comparable");
@@ -88,9 +85,6 @@ fn clocks_are_made_one(report: &Value) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The tests of this suite.
-///
-/// Errors: the programs or MPIs cannot be listed.
 pub fn trials() -> anyhow::Result<Vec<Trial>> {
     let may = namespaces_may_be_made();
     let program = Program::read(Path::new("clocks/waits.c"))?;

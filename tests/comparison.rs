@@ -5,10 +5,10 @@ use std::process::Command;
 
 use anyhow::{Context, ensure};
 use lbprof_tests::launch::Job;
-use lbprof_tests::mpi::{self, Mpi};
-use lbprof_tests::place;
+use lbprof_tests::mpi::Mpi;
 use lbprof_tests::program::Program;
 use lbprof_tests::suite;
+use lbprof_tests::{place, run};
 use libtest_mimic::Trial;
 use serde_json::Value;
 
@@ -21,30 +21,25 @@ const SHARES: [u32; 2] = [2, 88];
 /// Room for a load balance: ranks wake late, and compute a little before and after their work.
 const ROOM: f64 = 0.05;
 
-/// Runs of the program that work so long, in folders of their own.
 fn recorded(mpi: &Mpi, folder: &Path, share: u32, works_ms: &[u32]) -> anyhow::Result<Vec<PathBuf>> {
     let program = Program::read(&place::programs().join("comparison/scattered.c"))?.compiled(mpi)?;
-    let one = |(idx, work_ms): (usize, &u32)| {
-        let own = folder.join(format!("{share}-{idx}"));
-        std::fs::create_dir_all(&own)?;
+    let mut runs = Vec::new();
+    for (idx, work_ms) in works_ms.iter().enumerate() {
+        let own = place::subfolder(folder, &format!("{share}-{idx}"))?;
         // By the environment: runs with different arguments are no repetitions.
         let mut job = Job::new(mpi, 2, &program, &own).with_env("LBTEST_WORK_MS", work_ms.to_string());
         job.command.push(share.to_string().into());
         job.urgent = true;
         job.recorded()?.must_succeed()?;
-        job.run_folder()
-    };
-    works_ms.iter().enumerate().map(one).collect()
+        runs.push(job.run_folder()?);
+    }
+    Ok(runs)
 }
 
-/// `lb-report compare BASE… --with NEW…` of the runs, as JSON and as text.
 fn compared(base: &[PathBuf], new: &[PathBuf]) -> anyhow::Result<(Value, String)> {
     let compare = |options: &[&str]| {
         let mut command = Command::new(place::built("lb-report")?);
-        command.arg("compare").args(base).arg("--with").args(new).args(options);
-        let output = command.output()?;
-        ensure!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-        Ok(String::from_utf8(output.stdout)?)
+        run::printed(command.arg("compare").args(base).arg("--with").args(new).args(options))
     };
     Ok((serde_json::from_str(&compare(&["--json", "-"])?)?, compare(&["--width", "400"])?))
 }
@@ -71,15 +66,13 @@ fn what_did_change_is_said_beside_times_that_scatter(mpi: &Mpi, folder: &Path) -
     Ok(())
 }
 
-/// Gain and loss of `moved.c`, in seconds.
 const MORE_S: f64 = 0.06;
 
 fn code_between_other_calls_is_one_reason(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
     let program = Program::read(&place::programs().join("comparison/moved.c"))?.compiled(mpi)?;
     let mut runs = Vec::new();
     for when in ["early", "late"] {
-        let own = folder.join(when);
-        std::fs::create_dir_all(&own)?;
+        let own = place::subfolder(folder, when)?;
         let mut job = Job::new(mpi, 2, &program, &own);
         job.command.push(when.into());
         job.urgent = true;
@@ -98,24 +91,9 @@ fn code_between_other_calls_is_one_reason(mpi: &Mpi, folder: &Path) -> anyhow::R
     Ok(())
 }
 
-/// A check of a comparison, with a folder of its own.
-type ComparisonCheck = fn(&Mpi, &Path) -> anyhow::Result<()>;
-
-/// The tests of this suite.
-///
-/// Errors: the programs or MPIs cannot be listed.
 pub fn trials() -> anyhow::Result<Vec<Trial>> {
-    let checks: [(&str, ComparisonCheck); 2] = [
+    suite::of_mpis(&[
         ("what_did_change_is_said_beside_times_that_scatter", what_did_change_is_said_beside_times_that_scatter),
         ("code_between_other_calls_is_one_reason", code_between_other_calls_is_one_reason),
-    ];
-    let mut trials = Vec::new();
-    for mpi in mpi::all()? {
-        for (what, check) in checks {
-            let (mpi, name) = (mpi.clone(), format!("{what}::{}", mpi.name));
-            let folder = format!("comparison::{name}");
-            trials.push(suite::trial(name, move || check(&mpi, &place::fresh_folder(&folder)?)));
-        }
-    }
-    Ok(trials)
+    ])
 }

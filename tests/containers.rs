@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use anyhow::{Context, ensure};
-use lbprof_tests::launch::{Job, is_root};
+use lbprof_tests::launch::Job;
 use lbprof_tests::mpi::{self, Mpi};
 use lbprof_tests::program::Program;
 use lbprof_tests::suite;
@@ -20,26 +20,10 @@ const RANKS: usize = 3;
 /// In a container: gives it the name that all have, and memory and files that others do not share, which the MPIs need; then runs the rest of the command.
 const ENTER: &str = "hostname twin && mount -t tmpfs none /dev/shm && mount -t tmpfs none /var/tmp && export TMPDIR=/var/tmp && exec \"$@\"";
 
-/// Which /proc a container has.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ProcFolder {
-    Own,
-    Outer,
-}
-
-impl ProcFolder {
-    fn name(self) -> &'static str {
-        match self {
-            ProcFolder::Own => "own_proc",
-            ProcFolder::Outer => "outer_proc",
-        }
-    }
-}
-
-/// The MPI, with its launcher in a container.
-fn contained(mpi: &Mpi, proc_folder: ProcFolder) -> Mpi {
+/// The MPI, with its launcher in a container that has a /proc of its own or the outer one.
+fn contained(mpi: &Mpi, has_own_proc: bool) -> Mpi {
     let mut launcher = vec!["unshare", "--fork", "--pid", "--uts", "--mount"];
-    if proc_folder == ProcFolder::Own {
+    if has_own_proc {
         launcher.push("--mount-proc");
     }
     launcher.extend(["sh", "-c", ENTER, "sh"]);
@@ -49,10 +33,10 @@ fn contained(mpi: &Mpi, proc_folder: ProcFolder) -> Mpi {
     Mpi { launcher, env, ..mpi.clone() }
 }
 
-fn jobs_keep_apart(mpi: &Mpi, proc_folder: ProcFolder) -> anyhow::Result<()> {
+fn jobs_keep_apart(mpi: &Mpi, place_of_proc: &str) -> anyhow::Result<()> {
     let program = Program::read(Path::new("settings/mixed.c"))?.compiled(mpi)?;
-    let folder = place::fresh_folder(&format!("containers::{}::{}", proc_folder.name(), mpi.name))?;
-    let mpi = contained(mpi, proc_folder);
+    let folder = place::fresh_folder(&format!("containers::{place_of_proc}::{}", mpi.name))?;
+    let mpi = contained(mpi, place_of_proc == "own_proc");
     let folders = ["first", "second"].map(|name| folder.join(name));
     folders.iter().try_for_each(std::fs::create_dir)?;
     let jobs =
@@ -77,17 +61,14 @@ fn jobs_keep_apart(mpi: &Mpi, proc_folder: ProcFolder) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The tests of this suite.
-///
-/// Errors: the programs or MPIs cannot be listed.
 pub fn trials() -> anyhow::Result<Vec<Trial>> {
     let mut trials = Vec::new();
     for mpi in mpi::all()? {
-        for proc_folder in [ProcFolder::Own, ProcFolder::Outer] {
-            let name = format!("jobs_keep_apart::{}::{}", proc_folder.name(), mpi.name);
+        for place_of_proc in ["own_proc", "outer_proc"] {
+            let name = format!("jobs_keep_apart::{place_of_proc}::{}", mpi.name);
             let mpi = mpi.clone();
-            let trial = suite::trial(name, move || jobs_keep_apart(&mpi, proc_folder).context("two containers"));
-            trials.push(if is_root() { trial } else { trial.with_ignored_flag(true).with_kind("needs root") });
+            let check = move || jobs_keep_apart(&mpi, place_of_proc).context("two containers");
+            trials.push(suite::needing_root(suite::trial(name, check)));
         }
     }
     Ok(trials)

@@ -7,25 +7,10 @@ use std::process::Command;
 
 use anyhow::{Context, ensure};
 use lbprof_tests::launch::Job;
+use lbprof_tests::program::calls_of_table;
 use lbprof_tests::suite;
-use lbprof_tests::{expected, mpi, place, program};
+use lbprof_tests::{expected, mpi, place, program, run};
 use libtest_mimic::Trial;
-
-/// The C functions of interpose/calls.table, large-count twins included.
-fn wrapped() -> anyhow::Result<BTreeSet<String>> {
-    let path = place::workspace().join("interpose/calls.table");
-    let table = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    let mut functions = BTreeSet::new();
-    for line in table.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
-        let mut words = line.split_whitespace();
-        let function = words.next().context("a row without a function")?;
-        if words.next() == Some("c") {
-            functions.insert(format!("{function}_c"));
-        }
-        functions.insert(function.to_owned());
-    }
-    Ok(functions)
-}
 
 /// tests/not-called.txt: function → MPI that has it (`-`: none of those that the tests know), for functions that no MPI of a
 /// Debian system has or can call.
@@ -61,7 +46,7 @@ fn called() -> anyhow::Result<BTreeSet<String>> {
 }
 
 fn every_wrapped_function_is_called_or_listed() -> anyhow::Result<()> {
-    let (wrapped, listed, called) = (wrapped()?, not_called()?, called()?);
+    let (wrapped, listed, called) = (calls_of_table()?, not_called()?, called()?);
     let tested = mpi::names();
     let unknown: Vec<_> = listed.keys().filter(|function| !wrapped.contains(*function)).collect();
     ensure!(unknown.is_empty(), "listed in tests/not-called.txt, but not wrapped: {unknown:?}");
@@ -89,7 +74,6 @@ fn reasons() -> anyhow::Result<Vec<(Vec<String>, String)>> {
     rows.collect()
 }
 
-/// Returns whether a name of the table, which may end with `*`, means an exported one.
 fn means(row: &str, exported: &str) -> bool {
     match (row.strip_suffix("Xxx*"), row.strip_suffix('*')) {
         (Some(prefix), _) => exported.starts_with(prefix) && exported.bytes().any(|byte| byte.is_ascii_lowercase()),
@@ -99,9 +83,7 @@ fn means(row: &str, exported: &str) -> bool {
 }
 
 fn every_exported_name_has_a_reason() -> anyhow::Result<()> {
-    let output = Command::new("nm").args(["-D", "--defined-only"]).arg(place::built("liblbprof.so")?).output()?;
-    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let listed = String::from_utf8(output.stdout)?;
+    let listed = run::printed(Command::new("nm").args(["-D", "--defined-only"]).arg(place::built("liblbprof.so")?))?;
     let exported: Vec<&str> = listed.lines().filter_map(|line| line.split_whitespace().last()).collect();
     ensure!(exported.len() > 2000, "nm lists {} names", exported.len());
     let mut rows: Vec<(Vec<String>, String)> = reasons()?;
@@ -119,9 +101,6 @@ fn every_exported_name_has_a_reason() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The tests of this suite.
-///
-/// Errors: the programs or MPIs cannot be listed.
 pub fn trials() -> anyhow::Result<Vec<Trial>> {
     let reasons = suite::trial("every_exported_name_has_a_reason".into(), every_exported_name_has_a_reason);
     let test =

@@ -10,7 +10,7 @@ use std::process::Command;
 use anyhow::{Context, ensure};
 use lbprof_simulator::scenario::Scenario;
 use lbprof_tests::launch::{Job, Outcome};
-use lbprof_tests::mpi::{self, Mpi};
+use lbprof_tests::mpi::Mpi;
 use lbprof_tests::place;
 use lbprof_tests::suite;
 use libtest_mimic::Trial;
@@ -27,10 +27,8 @@ fn run(mpi: &Mpi, n: usize, folder: &Path, wrapper: Option<&str>, arguments: &[&
     job.bare()
 }
 
-/// Nine ranks that wait for each other.
 fn nine_ranks(folder: &Path) -> anyhow::Result<PathBuf> {
-    let dir = folder.join("run");
-    fs::create_dir_all(&dir)?;
+    let dir = place::subfolder(folder, "run")?;
     let one = |rank: u32, script: lbprof_simulator::scenario::RankScript| {
         let script = script.batch(7).repeat(40, move |_, script| {
             let (right, left) = (((rank + 1) % 9) as i32, ((rank + 8) % 9) as i32);
@@ -45,8 +43,7 @@ fn nine_ranks(folder: &Path) -> anyhow::Result<PathBuf> {
 
 /// Four ranks that make 150,000 calls each: more than lb-report follows as one segment.
 fn long_run(folder: &Path) -> anyhow::Result<PathBuf> {
-    let dir = folder.join("long");
-    fs::create_dir_all(&dir)?;
+    let dir = place::subfolder(folder, "long")?;
     let one = |rank: u32, script: lbprof_simulator::scenario::RankScript| {
         script.repeat(50_000, move |at, script| {
             let (right, left) = (((rank + 1) % 4) as i32, ((rank + 3) % 4) as i32);
@@ -109,28 +106,14 @@ fn a_killed_process_ends_all(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What holds under an MPI, in a folder of its own.
-type Check = fn(&Mpi, &Path) -> anyhow::Result<()>;
-
-/// The tests of this suite.
-///
-/// Errors: the programs or MPIs cannot be listed.
 pub fn trials() -> anyhow::Result<Vec<Trial>> {
-    let checks: [(&str, Check); 4] = [
+    let mut trials = suite::of_mpis(&[
         ("reports_what_one_process_reports", reports_what_one_process_reports),
         ("refuses_what_is_no_run_once", refuses_what_is_no_run_once),
         ("a_process_without_memory_ends_all", a_process_without_memory_ends_all),
         ("a_killed_process_ends_all", a_killed_process_ends_all),
-    ];
-    mpi::all().map(|mpis| {
-        // lb-report-mpi is built for these.
-        let mpis = mpis.into_iter().filter(|mpi| ["openmpi", "mpich"].contains(&mpi.name.as_str()));
-        let trials = mpis.flat_map(|mpi| {
-            checks.map(|(name, check)| {
-                let (name, mpi) = (format!("distributed::{}::{name}", mpi.name), mpi.clone());
-                suite::trial(name.clone(), move || check(&mpi, &place::fresh_folder(&name)?))
-            })
-        });
-        trials.collect()
-    })
+    ])?;
+    // lb-report-mpi is built for these.
+    trials.retain(|trial| ["::openmpi", "::mpich"].iter().any(|mpi| trial.name().ends_with(mpi)));
+    Ok(trials)
 }

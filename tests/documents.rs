@@ -20,52 +20,28 @@ const RETIRED: [(&str, &str); 12] = [
 ];
 
 /// Words that neither names nor comments of the sources use: the field has others ([`RETIRED`]).
-const PRIVATE: [&str; 18] = [
-    "told",
-    "tells",
-    "deed",
-    "deeds",
-    "causer",
-    "causers",
-    "gathering",
-    "gatherings",
-    "hearing",
-    "hearings",
-    "stretch",
-    "stretches",
-    "story",
-    "stories",
-    "talk",
-    "talks",
-    "fans",
-    "culprit",
-];
+const PRIVATE: &str = "told tells deed deeds causer causers gathering gatherings hearing hearings stretch stretches \
+                       story stories talk talks fans culprit";
 
-/// Folders of sources.
-const SOURCES: [&str; 16] = [
-    "interpose/src",
-    "interpose/include",
-    "interpose/tests",
-    "collector/src",
-    "collector/tests",
-    "analyzer/thresholds/src",
-    "analyzer/analysis/src",
-    "analyzer/report/src",
-    "analyzer/report/tests",
-    "analyzer/export/src",
-    "analyzer/study/src",
-    "analyzer/lb-report/src",
-    "analyzer/lb-report/tests",
-    "analyzer/page/src",
-    "tests/runs/src",
-    "tests/simulator/src",
-];
+const SOURCES: &str = "interpose/src interpose/include interpose/tests collector/src collector/tests \
+                       analyzer/thresholds/src analyzer/analysis/src analyzer/report/src analyzer/report/tests \
+                       analyzer/export/src analyzer/study/src analyzer/lb-report/src analyzer/lb-report/tests \
+                       analyzer/page/src tests/runs/src tests/simulator/src";
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+    lbprof_tests::place::workspace()
 }
 
-/// All documents, with their paths from the root.
+/// The text of the sources in `folders`, which are divided by blanks, and below, by path from the root.
+fn texts_of_sources(folders: &str) -> Vec<(String, String)> {
+    let mut paths = Vec::new();
+    folders.split_whitespace().for_each(|folder| sources(&root().join(folder), &mut paths));
+    let read = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).expect("sources are UTF-8");
+        (path.strip_prefix(root()).unwrap_or(&path).display().to_string(), text)
+    };
+    paths.into_iter().map(read).collect()
+}
 fn documents() -> Vec<(String, String)> {
     let mut paths = Vec::new();
     for folder in ["", "docs"] {
@@ -81,7 +57,6 @@ fn documents() -> Vec<(String, String)> {
     paths.iter().map(|path| (path.display().to_string(), read(path))).collect()
 }
 
-/// The lines of a document outside of code blocks, without what stands in backticks, with their numbers.
 fn prose(text: &str) -> Vec<(usize, String)> {
     let mut in_block = false;
     let mut lines = Vec::new();
@@ -95,7 +70,6 @@ fn prose(text: &str) -> Vec<(usize, String)> {
     lines
 }
 
-/// The anchors that GitHub gives to a document's headings.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for line in text.lines().filter(|line| line.starts_with('#')) {
@@ -109,7 +83,6 @@ fn anchors(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// The targets of a document's links within the tree.
 fn links(text: &str) -> impl Iterator<Item = &str> {
     text.split("](")
         .skip(1)
@@ -192,17 +165,13 @@ fn words_of_names_are_found() {
 
 #[test]
 fn private_words_are_not_in_the_sources() {
-    let mut paths = Vec::new();
-    SOURCES.iter().for_each(|folder| sources(&root().join(folder), &mut paths));
-    assert!(paths.len() > 300, "{} sources", paths.len());
+    let texts = texts_of_sources(SOURCES);
+    assert!(texts.len() > 300, "{} sources", texts.len());
     let mut found = Vec::new();
-    for path in paths {
-        let text = std::fs::read_to_string(&path).expect("sources are UTF-8");
+    for (path, text) in texts {
         for (line, number) in text.lines().zip(1..) {
-            found.extend(words_of(line).into_iter().filter(|word| PRIVATE.contains(&word.as_str())).map(|word| {
-                let path = path.strip_prefix(root()).unwrap_or(&path).display();
-                format!("{path}:{number}: {word}")
-            }));
+            let words = words_of(line).into_iter().filter(|word| PRIVATE.split(' ').any(|private| private == word));
+            found.extend(words.map(|word| format!("{path}:{number}: {word}")));
         }
     }
     assert!(found.is_empty(), "{found:#?}");
@@ -227,16 +196,13 @@ fn the_first_example_of_rust_is_found() {
 
 #[test]
 fn examples_are_run() {
-    for source in SOURCES {
+    for source in SOURCES.split(' ') {
         let manifest = root().join(source).with_file_name("Cargo.toml");
         if !std::fs::read_to_string(manifest).is_ok_and(|manifest| manifest.contains("doctest = false")) {
             continue;
         }
-        let mut paths = Vec::new();
-        sources(&root().join(source), &mut paths);
-        for path in paths {
-            let text = std::fs::read_to_string(&path).expect("sources are UTF-8");
-            assert_eq!(first_example(&text), None, "{} has an example that its crate does not run", path.display());
+        for (path, text) in texts_of_sources(source) {
+            assert_eq!(first_example(&text), None, "{path} has an example that its crate does not run");
         }
     }
 }
@@ -264,18 +230,13 @@ fn each_citation_of_a_metric_resolves_and_each_section_is_cited() {
     let text = std::fs::read_to_string(root().join(METRICS)).expect("the document is there");
     let titles = text.lines().filter_map(|line| line.strip_prefix("## ")?.split_once(". "));
     let sections: BTreeSet<u32> = titles.filter_map(|(number, _)| number.parse().ok()).collect();
-    let mut paths = Vec::new();
-    for folder in SOURCES.iter().chain(&["analyzer/analysis/tests"]) {
-        sources(&root().join(folder), &mut paths);
-    }
     let mut cited = BTreeSet::new();
     let mut wrong = Vec::new();
-    for path in paths {
-        let source = std::fs::read_to_string(&path).expect("sources are UTF-8");
+    for (path, source) in texts_of_sources(&format!("{SOURCES} analyzer/analysis/tests")) {
         for (line, section) in metric_citations(&source) {
             cited.insert(section);
             if !sections.contains(&section) {
-                wrong.push(format!("{}:{line}: section {section}", path.display()));
+                wrong.push(format!("{path}:{line}: section {section}"));
             }
         }
     }

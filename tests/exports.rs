@@ -11,30 +11,21 @@ use lbprof_tests::suite::{self, Case};
 use lbprof_tests::{place, run};
 use libtest_mimic::Trial;
 
-/// Runs a command, which must succeed, and returns what it prints.
-fn printed(command: &mut Command) -> anyhow::Result<String> {
-    let output = command.output()?;
-    let (out, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    ensure!(output.status.success(), "{command:?}: {}\n{out}{errors}", output.status);
-    Ok(out.into_owned())
-}
-
 /// Counts the events of an OTF2 archive by the names that otf2-print has for them.
 fn events(archive: &Path) -> anyhow::Result<BTreeMap<String, usize>> {
     let mut counts = BTreeMap::new();
-    for line in printed(Command::new("otf2-print").arg(archive))?.lines() {
+    for line in run::printed(Command::new("otf2-print").arg(archive))?.lines() {
         *counts.entry(line.split(' ').next().unwrap_or_default().to_owned()).or_default() += 1;
     }
     Ok(counts)
 }
 
 fn an_archive_of_otf2_has_the_events_that_the_program_says(case: &Case) -> anyhow::Result<()> {
-    let program = case.program.compiled(&case.mpi)?;
-    let folder = place::fresh_folder(&case.name)?;
-    let job = Job::new(&case.mpi, case.ranks, &program, &folder);
+    let job = Job::of_case(case)?;
+    let folder = &job.folder;
     job.recorded()?.must_succeed()?;
     let (logs, trace) = (job.run_folder()?, folder.join("trace"));
-    printed(
+    run::printed(
         Command::new(place::built("lb-report")?).args(["export", "otf2", "--quiet"]).arg(&logs).arg("-o").arg(&trace),
     )?;
 
@@ -49,15 +40,14 @@ fn an_archive_of_otf2_has_the_events_that_the_program_says(case: &Case) -> anyho
     let report = folder.join("report.json");
     fs::write(&report, run::report_asking(&logs, &["--full"])?.to_string())?;
     let records = folder.join("records.jsonl");
-    fs::write(&records, printed(Command::new(place::built("lb-report")?).args(["dump", "--quiet"]).arg(&logs))?)?;
+    fs::write(&records, run::printed(Command::new(place::built("lb-report")?).args(["dump", "--quiet"]).arg(&logs))?)?;
     let reader = place::workspace().join("tests/readers/read_otf2.py");
-    printed(Command::new("/usr/bin/python3").arg(reader).arg(trace.join("traces.otf2")).arg(&report).arg(&records))?;
+    run::printed(
+        Command::new("/usr/bin/python3").arg(reader).arg(trace.join("traces.otf2")).arg(&report).arg(&records),
+    )?;
     Ok(())
 }
 
-/// The tests of this suite.
-///
-/// Errors: the programs or MPIs cannot be listed.
 pub fn trials() -> anyhow::Result<Vec<Trial>> {
     suite::cases("exports", "exports", an_archive_of_otf2_has_the_events_that_the_program_says)
 }

@@ -7,28 +7,19 @@ use std::time::Instant;
 use anyhow::{Context, ensure};
 use lbprof_tests::launch::{Job, Outcome};
 use lbprof_tests::mpi::{self, Mpi};
-use lbprof_tests::program::Program;
-use lbprof_tests::suite;
+use lbprof_tests::suite::{self, ProgramCheck};
 use lbprof_tests::unharmed::{is_end_line, lb_report};
-use lbprof_tests::{known_outcome, place, run};
+use lbprof_tests::{place, run};
 use libtest_mimic::Trial;
 use serde_json::Value;
 
-/// A test of a program, compiled with an MPI, in a folder of its own.
-type Check = fn(&Mpi, &Path, &Path) -> anyhow::Result<()>;
-
-/// The name of each test, its program and what it checks.
-const TESTS: [(&str, &str, Check); 10] = [
+const TESTS: [(&str, &str, ProgramCheck); 10] = [
     ("time_outside_of_the_window_is_reported", "late_init.c", time_outside_of_the_window_is_reported),
     ("job_that_hung_lasts_until_it_was_ended", "hangs.c", job_that_hung_lasts_until_it_was_ended),
     ("hello_world_does_nothing_but_start_and_end", "hello.c", hello_world_does_nothing_but_start_and_end),
     ("program_without_mpi_gets_one_line", "never_starts.c", program_without_mpi_gets_one_line),
     ("script_that_clears_the_preload_gets_one_line", "hello.c", script_that_clears_the_preload_gets_one_line),
-    (
-        "program_executed_without_the_preload_gets_one_line",
-        "hello.c",
-        program_executed_without_the_preload_gets_one_line,
-    ),
+    ("program_executed_without_the_preload_gets_one_line", "hello.c", program_executed_without_preload_gets_one_line),
     ("script_whose_program_is_recorded_gets_none", "hello.c", script_whose_program_is_recorded_gets_none),
     ("unseen_calls_have_the_right_reason", "own_handle.c", unseen_calls_have_the_right_reason),
     ("bytes_written_by_a_rank_are_counted", "writes_files.c", bytes_written_by_a_rank_are_counted),
@@ -73,8 +64,7 @@ fn time_outside_of_the_window_is_reported(mpi: &Mpi, program: &Path, folder: &Pa
 
 fn job_that_hung_lasts_until_it_was_ended(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
     let job = Job::new(mpi, 2, program, folder);
-    let (bare, recorded) = (known_outcome::of_bare(&job)?, job.recorded()?);
-    recorded.must_equal(&bare, mpi)?;
+    job.recorded_as_bare()?;
     let report = run::report(&job.run_folder()?)?;
     let elapsed_s = number(&report["run"]["elapsed_s"], "run.elapsed_s")?;
     ensure!((1.5..60.0).contains(&elapsed_s), "{elapsed_s} s");
@@ -109,13 +99,11 @@ fn bytes_written_by_a_rank_are_counted(mpi: &Mpi, program: &Path, folder: &Path)
     Ok(())
 }
 
-/// Returns the report's text without line breaks.
 fn text_of(job: &Job) -> anyhow::Result<String> {
     let (_, text) = lb_report(&job.run_folder()?)?;
     Ok(text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// Returns the lines of the recorder and of `lb-run` on stderr.
 fn lines_of_ours(outcome: &Outcome) -> Vec<&str> {
     outcome
         .stderr
@@ -126,9 +114,7 @@ fn lines_of_ours(outcome: &Outcome) -> Vec<&str> {
 
 fn hello_world_does_nothing_but_start_and_end(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
     let job = Job::new(mpi, 2, program, folder);
-    let bare = known_outcome::of_bare(&job)?.must_succeed()?;
-    let recorded = job.recorded()?;
-    recorded.must_equal(&bare, mpi)?;
+    let recorded = job.recorded_as_bare()?.must_succeed()?;
     ensure!(lines_of_ours(&recorded).is_empty(), "{}", recorded.stderr);
     let text = text_of(&job)?;
     ensure!(text.contains("did nothing but start and end MPI"), "{text}");
@@ -138,8 +124,7 @@ fn hello_world_does_nothing_but_start_and_end(mpi: &Mpi, program: &Path, folder:
 
 fn program_without_mpi_gets_one_line(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
     let job = Job::new(mpi, 2, program, folder);
-    let (bare, recorded) = (known_outcome::of_bare(&job)?, job.recorded()?);
-    recorded.must_equal(&bare, mpi)?;
+    let recorded = job.recorded_as_bare()?;
     ensure!(recorded.code == Some(3), "it ended with {:?}", recorded.code);
     let lines = lines_of_ours(&recorded);
     ensure!(lines.len() == 1 && lines[0].contains("never_starts: ended without MPI_Init"), "{lines:?}");
@@ -148,7 +133,6 @@ fn program_without_mpi_gets_one_line(mpi: &Mpi, program: &Path, folder: &Path) -
     Ok(())
 }
 
-/// A job of a script that starts the program as a process of its own.
 fn job_of_script<'a>(mpi: &'a Mpi, program: &Path, folder: &'a Path, script: &str) -> Job<'a> {
     let mut job = Job::new(mpi, 2, program, folder);
     job.wrapper = ["sh", "-c", script, "sh"].map(OsString::from).to_vec();
@@ -157,23 +141,20 @@ fn job_of_script<'a>(mpi: &'a Mpi, program: &Path, folder: &'a Path, script: &st
 
 fn script_that_clears_the_preload_gets_one_line(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
     let job = job_of_script(mpi, program, folder, "env -u LD_PRELOAD \"$@\"; exit $?");
-    let (bare, recorded) = (known_outcome::of_bare(&job)?.must_succeed()?, job.recorded()?);
-    recorded.must_equal(&bare, mpi)?;
+    let recorded = job.recorded_as_bare()?.must_succeed()?;
     let lines = lines_of_ours(&recorded);
     ensure!(lines.len() == 1 && lines[0].contains("no program that it started was recorded"), "{lines:?}");
     Ok(())
 }
 
-fn program_executed_without_the_preload_gets_one_line(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
+fn program_executed_without_preload_gets_one_line(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
     for (number, wrapper) in
         [&["env", "-u", "LD_PRELOAD"][..], &["sh", "-c", "unset LD_PRELOAD; exec \"$@\"", "sh"]].iter().enumerate()
     {
-        let folder = folder.join(number.to_string());
-        std::fs::create_dir_all(&folder)?;
+        let folder = place::subfolder(folder, &number.to_string())?;
         let mut job = Job::new(mpi, 2, program, &folder);
         job.wrapper = wrapper.iter().map(OsString::from).collect();
-        let (bare, recorded) = (known_outcome::of_bare(&job)?.must_succeed()?, job.recorded()?);
-        recorded.must_equal(&bare, mpi)?;
+        let recorded = job.recorded_as_bare()?.must_succeed()?;
         let lines = lines_of_ours(&recorded);
         ensure!(lines.len() == 1 && lines[0].contains("without LD_PRELOAD"), "{wrapper:?}: {lines:?}");
     }
@@ -182,8 +163,7 @@ fn program_executed_without_the_preload_gets_one_line(mpi: &Mpi, program: &Path,
 
 fn script_whose_program_is_recorded_gets_none(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
     let job = job_of_script(mpi, program, folder, "\"$@\"; exit $?");
-    let (bare, recorded) = (known_outcome::of_bare(&job)?.must_succeed()?, job.recorded()?);
-    recorded.must_equal(&bare, mpi)?;
+    let recorded = job.recorded_as_bare()?.must_succeed()?;
     ensure!(lines_of_ours(&recorded).is_empty(), "{}", recorded.stderr);
     ensure!(text_of(&job)?.contains("2 ranks"), "nothing was recorded");
     Ok(())
@@ -191,9 +171,7 @@ fn script_whose_program_is_recorded_gets_none(mpi: &Mpi, program: &Path, folder:
 
 fn unseen_calls_have_the_right_reason(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
     let job = Job::new(mpi, 2, program, folder);
-    let bare = known_outcome::of_bare(&job)?.must_succeed()?;
-    let recorded = job.recorded()?;
-    recorded.must_equal(&bare, mpi)?;
+    let recorded = job.recorded_as_bare()?.must_succeed()?;
     let lines = lines_of_ours(&recorded);
     ensure!(lines.len() == 1 && lines[0].contains("no MPI call was seen"), "{lines:?}");
     let report = run::report(&job.run_folder()?)?;
@@ -207,8 +185,7 @@ fn all_programs_are_named(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::R
     let script = "if [ \"${PMI_RANK:-$OMPI_COMM_WORLD_RANK}\" = 0 ]; then exec \"$@\" ocean; else exec \"$@\" ice; fi";
     let mut job = job_of_script(mpi, program, folder, script);
     job.ranks = 3;
-    job.recorded()?.must_succeed()?;
-    let report = run::report(&job.run_folder()?)?;
+    let report = job.report()?;
     let programs = report["run"]["programs"].as_array().context("run.programs")?;
     let found: Vec<(Option<&str>, Option<&str>)> =
         programs.iter().map(|one| (one["command"][1].as_str(), one["ranks_text"].as_str())).collect();
@@ -218,18 +195,11 @@ fn all_programs_are_named(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::R
     Ok(())
 }
 
-/// The tests of this suite.
-///
-/// Errors: the programs or MPIs cannot be listed.
 pub fn trials() -> anyhow::Result<Vec<Trial>> {
     let mut trials = Vec::new();
     for mpi in mpi::all()? {
         for (name, source, check) in TESTS {
-            let (mpi, name) = (mpi.clone(), format!("{name}::{}", mpi.name));
-            trials.push(suite::trial(name.clone(), move || {
-                let program = Program::read(&Path::new("first_contact").join(source))?.compiled(&mpi)?;
-                check(&mpi, &program, &place::fresh_folder(&format!("first_contact::{name}"))?)
-            }));
+            trials.push(suite::of_program(&mpi, name, &format!("first_contact/{source}"), check));
         }
     }
     Ok(trials)

@@ -6,8 +6,8 @@ use std::fs;
 
 use anyhow::{Context, bail, ensure};
 use lbprof_tests::launch::Job;
+use lbprof_tests::run;
 use lbprof_tests::suite::{self, Case};
-use lbprof_tests::{place, run};
 use libtest_mimic::Trial;
 use serde_json::Value;
 
@@ -81,24 +81,17 @@ fn found(functions: &Value, what: &str) -> anyhow::Result<(f64, f64)> {
     })
 }
 
-/// Whether a row is a function of a file whose name begins so.
 fn is_in(row: &Value, file: &str) -> bool {
     let module = row["module"].as_str().unwrap_or_default();
     module.rsplit('/').next().is_some_and(|name| name.starts_with(file))
 }
 
 fn the_report_names_the_functions(case: &Case) -> anyhow::Result<()> {
-    let program = case.program.compiled(&case.mpi)?;
-    let folder = place::fresh_folder(&case.name)?;
-    let own = folder.join("truth");
-    let mut job = Job::new(&case.mpi, case.ranks, &program, &folder)
-        .run_by_interpreter_of(&case.program)
-        .with_env_of(&case.program)
-        .with_env("LBPROF_SAMPLE", "1000")
-        .with_env("LBTEST_TRUTH", &own);
+    let mut job = Job::of_case(case)?.with_env_of(&case.program).with_env("LBPROF_SAMPLE", "1000");
+    let own = job.folder.join("truth");
+    job = job.with_env("LBTEST_TRUTH", &own);
     job.urgent = true;
-    job.recorded()?.must_succeed()?;
-    let report = run::report(&job.run_folder()?)?;
+    let report = job.report()?;
     run::check_report(&report)?;
     let truth = truth(case, &own)?;
     let mut parts = BTreeMap::from([("", report["functions"].clone())]);
@@ -201,9 +194,6 @@ fn says_who_calls(report: &Value, called: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The tests of this suite.
-///
-/// Errors: the programs or MPIs cannot be listed.
 pub fn trials() -> anyhow::Result<Vec<Trial>> {
     suite::cases("functions", "functions", the_report_names_the_functions)
 }

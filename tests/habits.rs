@@ -4,17 +4,15 @@
 //! `UPDATE_HABITS=1 cargo test -p lbprof-tests --test repository habits`.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
-/// The figures by name. Smaller is better.
 type HabitFigures = BTreeMap<String, f64>;
 
-/// Figures that describe the size of the tree. They are printed but not limited.
 const SIZES: [&str; 2] = ["lines", "functions"];
 
 fn project_root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+    lbprof_tests::place::workspace()
 }
 
 fn measure_habits() -> HabitFigures {
@@ -33,7 +31,6 @@ fn read_committed_figures() -> HabitFigures {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Describes each figure that is worse than the committed one, and each that only one side has.
 fn describe_regressions(committed: &HabitFigures, measured: &HabitFigures) -> Vec<String> {
     let names: std::collections::BTreeSet<&String> = committed.keys().chain(measured.keys()).collect();
     names

@@ -17,16 +17,13 @@ use lbprof_collector::folder::RunFolder;
 use lbprof_collector::options::SETTINGS;
 use lbprof_collector::reader::LogItem;
 use lbprof_collector::{Operation, ProblemKind};
-use lbprof_tests::launch::{Job, Outcome};
+use lbprof_tests::launch::{Job, Outcome, without_settings};
 use lbprof_tests::mpi::{self, Family, Mpi};
 use lbprof_tests::program::{Program, shared_object};
-use lbprof_tests::suite;
+use lbprof_tests::suite::{self, ProgramCheck};
 use lbprof_tests::unharmed::{NO_RUN, is_end_line, lb_report, lines_of_recorder, must_say, with_and_without_the_same};
 use lbprof_tests::{known_outcome, place, run};
 use libtest_mimic::Trial;
-
-/// A test of a program that is run in a special place, under one MPI.
-type Special = fn(&Mpi, &Path, &Path) -> anyhow::Result<()>;
 
 fn a_folder_that_cannot_be_made_is_reported_once(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
     let file = folder.join("file");
@@ -59,7 +56,7 @@ fn nonsense_is_reported_once_and_the_defaults_hold(mpi: &Mpi, program: &Path, fo
     ensure!(bad.is_some(), "the report does not name the settings: {}", report["run"]["problems"]);
     let dump = run::dump(&job.run_folder()?)?;
     for rank in 0..2 {
-        ensure!(dump.calls_of(rank).iter().filter(|call| call.operation == "Allreduce").count() == 1000);
+        ensure!(dump.count_of(rank, "Allreduce") == 1000);
     }
     Ok(())
 }
@@ -72,14 +69,12 @@ fn on_rank(rank: u32, command: &str) -> Vec<OsString> {
 
 fn a_rank_where_recording_is_off_lets_the_others_go_on(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
     for (off, on) in [(0, 1), (1, 0)] {
-        let folder = folder.join(format!("off-{off}"));
-        fs::create_dir_all(&folder)?;
+        let folder = place::subfolder(folder, &format!("off-{off}"))?;
         let mut job = Job::new(mpi, 2, program, &folder);
         job.wrapper = on_rank(off, "export LBPROF_MODE=off");
-        let bare = known_outcome::of_bare(&job)?.must_succeed()?;
-        job.recorded()?.must_equal(&bare, mpi)?;
+        job.recorded_as_bare()?.must_succeed()?;
         let dump = run::dump(&job.run_folder()?)?;
-        ensure!(dump.calls_of(on).iter().filter(|call| call.operation == "Allreduce").count() == 1000);
+        ensure!(dump.count_of(on, "Allreduce") == 1000);
         ensure!(dump.calls_of(off).is_empty());
     }
     Ok(())
@@ -92,7 +87,7 @@ fn ranks_without_the_recorder_hold_nobody_up(mpi: &Mpi, program: &Path, folder: 
     for (first, last, left_out, missing) in
         [(1, 0, None, "0"), (0, 1, None, "3"), (1, 2, None, "0, 2, 3"), (0, 0, Some(2), "2")]
     {
-        let folder = folder.join(format!("{first}-{last}"));
+        let folder = place::subfolder(folder, &format!("{first}-{last}"))?;
         fs::create_dir_all(&folder)?;
         let mut coupled = mpi.clone();
         if first > 0 {
@@ -117,7 +112,6 @@ fn ranks_without_the_recorder_hold_nobody_up(mpi: &Mpi, program: &Path, folder: 
     Ok(())
 }
 
-/// The report says which ranks were not recorded; of the others it has all calls, and their clocks.
 fn only_these_are_missing(logs: &Path, missing: &str) -> anyhow::Result<()> {
     let report = run::report(logs)?;
     let problems = report["run"]["problems"].as_array().context("problems")?;
@@ -133,7 +127,7 @@ fn only_these_are_missing(logs: &Path, missing: &str) -> anyhow::Result<()> {
     ensure!(of_kind("ClocksUnknown").is_none(), "{problems:?}");
     let dump = run::dump(logs)?;
     for rank in 0..4 {
-        let calls = dump.calls_of(rank).iter().filter(|call| call.operation == "Allreduce").count();
+        let calls = dump.count_of(rank, "Allreduce");
         let expected = if missing.split(", ").any(|one| one == rank.to_string()) { 0 } else { 1000 };
         ensure!(calls == expected, "rank {rank} has {calls} calls");
     }
@@ -144,8 +138,7 @@ fn jobs_at_the_same_time_have_a_folder_each(mpi: &Mpi, program: &Path, folder: &
     const JOBS: usize = 4;
     let logs = folder.join("logs");
     let run_one = &|number: usize| {
-        let folder = folder.join(format!("job-{number}"));
-        fs::create_dir_all(&folder)?;
+        let folder = place::subfolder(folder, &format!("job-{number}"))?;
         Job::new(mpi, 3, program, &folder).with_env("LBPROF_DIR", &logs).recorded()?.must_succeed()
     };
     std::thread::scope(|scope| {
@@ -176,9 +169,7 @@ fn a_launcher_of_another_mpi_is_reported_once(mpi: &Mpi, program: &Path, folder:
     let mut foreign = mpi.clone();
     foreign.launcher = ["sh", "-c", &script, "sh"].map(str::to_owned).to_vec();
     let job = Job::new(&foreign, 3, program, folder);
-    let bare = known_outcome::of_bare(&job)?.must_succeed()?;
-    let recorded = job.recorded()?;
-    recorded.must_equal(&bare, mpi)?;
+    let recorded = job.recorded_as_bare()?.must_succeed()?;
     must_say(&recorded, &[1])?;
     ensure!(recorded.stderr.contains("the launcher started 3 processes, but MPI has 1 rank in each"));
     for name in ["logs", "logs-2", "logs-3"] {
@@ -201,12 +192,11 @@ fn a_process_without_mpi_is_left_alone(mpi: &Mpi, _: &Path, folder: &Path) -> an
     for (words, said) in lines {
         let mut job = Job::new(mpi, 1, Path::new(words[0]), folder).with_env("LBPROF_VERBOSE", "1");
         job.command.extend(words[1..].iter().map(OsString::from));
-        let (bare, recorded) = (known_outcome::of_bare(&job)?, job.recorded()?);
-        recorded.must_equal(&bare, mpi)?;
+        let recorded = job.recorded_as_bare()?;
         must_say(&recorded, &[said])?;
         // What failed by itself is not asked whether it is an MPI program.
         let asks = lines_of_recorder(&recorded.stderr).iter().any(|line| line.contains('?'));
-        ensure!(asks == (words[0] == "sh" && bare.code == Some(0)), "{words:?}: {}", recorded.stderr);
+        ensure!(asks == (words[0] == "sh" && recorded.code == Some(0)), "{words:?}: {}", recorded.stderr);
         let left = run::runs_in(folder)?;
         ensure!(left.is_empty(), "{words:?} left {left:?}");
     }
@@ -243,9 +233,7 @@ fn run_on_a_small_disk(mpi: &Mpi, folder: &Path, size: &str, ranks: usize) -> an
     let unshare = mounting().map_err(anyhow::Error::msg)?;
     let program = Program::read(Path::new("harmless/fills_disk.c"))?.compiled(mpi)?;
     let small = on_a_small_disk(mpi, unshare, size);
-    let (disk, kept) = (folder.join("disk"), folder.join("kept"));
-    fs::create_dir_all(&disk)?;
-    fs::create_dir_all(&kept)?;
+    let (disk, kept) = (place::subfolder(folder, "disk")?, place::subfolder(folder, "kept")?);
     let job = Job::new(&small, ranks, &program, folder)
         .with_env("LBTEST_DISK", &disk)
         .with_env("LBTEST_KEPT", &kept)
@@ -257,18 +245,7 @@ fn run_on_a_small_disk(mpi: &Mpi, folder: &Path, size: &str, ranks: usize) -> an
     Ok((bare, recorded))
 }
 
-fn a_disk_that_fills_up_costs_records_and_no_more(mpi: &Mpi, _: &Path, folder: &Path) -> anyhow::Result<()> {
-    a_disk_fills_up(mpi, folder, "200k", 1)
-}
-
-fn a_disk_that_fills_up_under_two_ranks_costs_records_and_no_more(
-    mpi: &Mpi,
-    _: &Path,
-    folder: &Path,
-) -> anyhow::Result<()> {
-    a_disk_fills_up(mpi, folder, "400k", 2)
-}
-
+/// Also under two ranks: `size` is a disk's, which their logs fill up.
 fn a_disk_fills_up(mpi: &Mpi, folder: &Path, size: &str, ranks: usize) -> anyhow::Result<()> {
     /// Calls of the program, on each rank.
     const CALLS: u64 = 300 * (1000 + 50);
@@ -293,8 +270,7 @@ fn a_disk_fills_up(mpi: &Mpi, folder: &Path, size: &str, ranks: usize) -> anyhow
 fn a_disk_that_is_full_from_the_start_records_nothing(mpi: &Mpi, _: &Path, folder: &Path) -> anyhow::Result<()> {
     // No room for the log, and none for the ring.
     for size in ["8k", "16k"] {
-        let folder = folder.join(size);
-        fs::create_dir_all(&folder)?;
+        let folder = place::subfolder(folder, size)?;
         let (_, recorded) = run_on_a_small_disk(mpi, &folder, size, 1)?;
         let lines = lines_of_recorder(&recorded.stderr);
         let last = lines.last().context("nothing is said")?;
@@ -319,7 +295,7 @@ fn a_rank_that_is_not_found_is_recorded(mpi: &Mpi, program: &Path, folder: &Path
     let dump = run::dump(&job.run_folder()?)?;
     dump.check_invariants()?;
     for rank in 0..4 {
-        let calls = dump.calls_of(rank).iter().filter(|call| call.operation == "Allreduce").count();
+        let calls = dump.count_of(rank, "Allreduce");
         ensure!(calls == CALLS, "{calls} calls of rank {rank}");
     }
     Ok(())
@@ -343,7 +319,7 @@ fn spawned_under_lb_run_is_a_run_of_its_own(mpi: &Mpi, _: &Path, folder: &Path) 
         let dump = run::dump(run)?;
         dump.check_invariants()?;
         for rank in 0..2 {
-            let found = dump.calls_of(rank).iter().filter(|call| call.operation == "Allreduce").count();
+            let found = dump.count_of(rank, "Allreduce");
             ensure!(found == calls, "{} has {found} calls of rank {rank}, not {calls}", run.display());
         }
     }
@@ -390,8 +366,7 @@ const EMPTYINGS: u32 = 10;
 fn what_is_left_of_an_emptied_ring_is_whole(mpi: &Mpi, _: &Path, folder: &Path) -> anyhow::Result<()> {
     let program = Program::read(Path::new("harmless/fills_disk.c"))?.compiled(mpi)?;
     for run in 0..EMPTYINGS {
-        let folder = folder.join(run.to_string());
-        fs::create_dir_all(&folder)?;
+        let folder = place::subfolder(folder, &run.to_string())?;
         let mode = if run % 4 == 3 { "profile" } else { "events" };
         let job = Job::new(mpi, 1, &program, &folder).with_env("LBPROF_BUFFER", "32K").with_env("LBPROF_MODE", mode);
         while_rings_are_emptied(&job, 0)?.must_succeed()?;
@@ -424,13 +399,11 @@ fn what_is_left_of_an_emptied_ring_is_whole(mpi: &Mpi, _: &Path, folder: &Path) 
     Ok(())
 }
 
-/// Also those that are being made.
 fn rings_emptied_from_outside_cost_records_and_no_more(mpi: &Mpi, _: &Path, folder: &Path) -> anyhow::Result<()> {
     // Much that is recorded; and many rings.
     for (name, ranks) in [("fills_disk", 1), ("threads_end", 2)] {
         let program = Program::read(&Path::new("harmless").join(name).with_extension("c"))?.compiled(mpi)?;
-        let folder = folder.join(name);
-        fs::create_dir_all(&folder)?;
+        let folder = place::subfolder(folder, name)?;
         let job = Job::new(mpi, ranks, &program, &folder).with_env("LBPROF_BUFFER", "32K");
         let bare = known_outcome::of_bare(&job)?.must_succeed()?;
         let recorded = while_rings_are_emptied(&job, ranks)?;
@@ -509,9 +482,7 @@ fn end_as_without(
     let words: Vec<OsString> = before.iter().map(OsString::from).chain([program.into(), how.into()]).collect();
     let (first, others) = words.split_first().context("no program")?;
     let mut command = Command::new(first);
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("LBPROF_")) {
-        command.env_remove(name);
-    }
+    without_settings(&mut command);
     command.args(others).current_dir(folder).envs(mpi.env.iter().map(|(name, value)| (name, value)));
     let bare = command.output()?;
     command.env("LD_PRELOAD", place::built("liblbprof.so")?).env("LBPROF_DIR", folder.join(how));
@@ -554,13 +525,11 @@ fn a_signal_from_outside_ends_the_program_as_without(mpi: &Mpi, _: &Path, folder
     Ok(())
 }
 
-/// All calls that a handler's call has interrupted were made at one place.
 fn interrupted_calls_keep_their_paths(mpi: &Mpi, _: &Path, folder: &Path) -> anyhow::Result<()> {
     const CALLS: usize = 404;
     let program = Program::read(Path::new("harmless/calls_while_entered.c"))?.compiled(mpi)?;
     let job = Job::new(mpi, 1, &program, folder);
-    let bare = known_outcome::of_bare(&job)?.must_succeed()?;
-    job.recorded()?.must_equal(&bare, mpi)?;
+    job.recorded_as_bare()?.must_succeed()?;
     let mut log = RunFolder::list(&job.run_folder()?)?.open(0)?;
     let mut paths = Vec::new();
     while let Some(item) = log.next_item() {
@@ -595,8 +564,7 @@ fn threads_of_a_namespace_of_processes_are_sampled(mpi: &Mpi, _: &Path, folder: 
     // It has eight threads that compute and make no calls.
     let program = Program::read(Path::new("harmless/locked_share.c"))?.compiled(mpi)?;
     for (how, option) in [("outer-proc", None), ("own-proc", Some("--mount-proc"))] {
-        let folder = folder.join(how);
-        fs::create_dir_all(&folder)?;
+        let folder = place::subfolder(folder, how)?;
         let mut job = Job::new(mpi, 1, &program, &folder).with_env("LBPROF_SAMPLE", "200");
         job.command.push("400".into());
         job.wrapper = NEW_NAMESPACE.into_iter().chain(option).map(OsString::from).collect();
@@ -613,7 +581,6 @@ fn threads_of_a_namespace_of_processes_are_sampled(mpi: &Mpi, _: &Path, folder: 
     Ok(())
 }
 
-/// Where Debian's r-cran-rmpi is installed.
 const RMPI: &str = "/usr/lib/R/site-library/Rmpi";
 
 fn r_works_with_mpi_as_without(mpi: &Mpi, _: &Path, folder: &Path) -> anyhow::Result<()> {
@@ -637,21 +604,12 @@ fn r_works_with_mpi_as_without(mpi: &Mpi, _: &Path, folder: &Path) -> anyhow::Re
     Ok(())
 }
 
-fn special(mpi: &Mpi, name: &'static str, check: Special) -> Trial {
-    let mpi = mpi.clone();
-    suite::trial(format!("{name}::{}", mpi.name), move || {
-        let folder = place::fresh_folder(&format!("harmless::{name}::{}", mpi.name))?;
-        let program = Program::read(Path::new("harmless/normal.c"))?.compiled(&mpi)?;
-        check(&mpi, &program, &folder)
-    })
+fn special(mpi: &Mpi, name: &str, check: ProgramCheck) -> Trial {
+    suite::of_program(mpi, name, "harmless/normal.c", check)
 }
-
-/// The tests of this suite.
-///
-/// Errors: the programs or MPIs cannot be listed.
 pub fn trials() -> anyhow::Result<Vec<Trial>> {
     let mut trials = suite::cases("harmless", "harmless", with_and_without_the_same)?;
-    let specials: [(&str, Special); 16] = [
+    let specials: [(&str, ProgramCheck); 16] = [
         ("a_folder_that_cannot_be_made_is_reported_once", a_folder_that_cannot_be_made_is_reported_once),
         ("nonsense_is_reported_once_and_the_defaults_hold", nonsense_is_reported_once_and_the_defaults_hold),
         ("a_rank_where_recording_is_off_lets_the_others_go_on", a_rank_where_recording_is_off_lets_the_others_go_on),
@@ -669,12 +627,11 @@ pub fn trials() -> anyhow::Result<Vec<Trial>> {
         ("a_signal_from_outside_ends_the_program_as_without", a_signal_from_outside_ends_the_program_as_without),
         ("r_works_with_mpi_as_without", r_works_with_mpi_as_without),
     ];
-    let disks: [(&str, Special); 3] = [
-        ("a_disk_that_fills_up_costs_records_and_no_more", a_disk_that_fills_up_costs_records_and_no_more),
-        (
-            "a_disk_that_fills_up_under_two_ranks_costs_records_and_no_more",
-            a_disk_that_fills_up_under_two_ranks_costs_records_and_no_more,
-        ),
+    let disks: [(&str, ProgramCheck); 3] = [
+        ("a_disk_that_fills_up_costs_records_and_no_more", |mpi, _, folder| a_disk_fills_up(mpi, folder, "200k", 1)),
+        ("a_disk_that_fills_up_under_two_ranks_costs_records_and_no_more", |mpi, _, folder| {
+            a_disk_fills_up(mpi, folder, "400k", 2)
+        }),
         ("a_disk_that_is_full_from_the_start_records_nothing", a_disk_that_is_full_from_the_start_records_nothing),
     ];
     let may_not_mount = mounting().err();

@@ -8,11 +8,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use lbprof_tests::launch::Job;
+use lbprof_tests::launch::{Job, without_settings};
 use lbprof_tests::mpi::Mpi;
 use lbprof_tests::{place, run};
 
-/// Runs a command that must succeed; gives what it prints.
 fn done(command: &mut Command) -> String {
     let output = command.output().unwrap();
     let text = both(&output);
@@ -20,12 +19,10 @@ fn done(command: &mut Command) -> String {
     text
 }
 
-/// Standard output, then standard error.
 fn both(output: &Output) -> String {
     String::from_utf8_lossy(&[output.stdout.clone(), output.stderr.clone()].concat()).into_owned()
 }
 
-/// A script of the source tree.
 fn script(name: &str) -> Command {
     let mut command = Command::new(place::workspace().join("scripts").join(name));
     command.env_remove("DESTDIR");
@@ -39,7 +36,6 @@ fn built() -> PathBuf {
     lb_run.parent().unwrap().into()
 }
 
-/// An installation that was moved after it was installed.
 fn installed(folder: &Path) -> PathBuf {
     let (first, moved) = (folder.join("first"), folder.join("moved"));
     done(script("install").arg("--prefix").arg(&first).arg("--built").arg(built()));
@@ -47,13 +43,11 @@ fn installed(folder: &Path) -> PathBuf {
     moved
 }
 
-/// Writes a shell script that can be run.
 fn executable(path: &Path, text: &str) {
     fs::write(path, format!("#!/bin/sh\n{text}\n")).unwrap();
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// PATH with a folder in front.
 fn path_with(folder: &Path) -> String {
     format!("{}:{}", folder.display(), std::env::var("PATH").unwrap())
 }
@@ -61,9 +55,7 @@ fn path_with(folder: &Path) -> String {
 /// Runs lines of bash in a folder, without settings of lbprof.
 fn bash(folder: &Path, lines: &str) -> String {
     let mut command = Command::new("bash");
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("LBPROF_")) {
-        command.env_remove(name);
-    }
+    without_settings(&mut command);
     done(command.args(["-euc", lines]).current_dir(folder))
 }
 
@@ -89,7 +81,6 @@ fn no_setup_installs_nothing_of_the_system_and_cargo_is_made_to_stay_offline() {
     assert!(folder.join("prefix/lib/liblbprof.so").exists());
 }
 
-/// Returns what scripts/setup would install for a kind of use.
 fn missing(kind: &str, path: &str, root: &Path) -> Vec<String> {
     let output =
         script("setup").args(["--missing", kind]).env("PATH", path).env("LBPROF_SETUP_ROOT", root).output().unwrap();
@@ -254,14 +245,12 @@ fn cmake_refuses_another_series() {
     assert_eq!(shown, ["0.1:1", "0.1.0:1", "0.0:0", "0.2:0", "1:0", "9:0"]);
 }
 
-/// The files that the pictures of an installed document are, by its text.
 fn pictures_of(document: &Path) -> Vec<PathBuf> {
     let text = fs::read_to_string(document).unwrap();
     let shown = text.split("![").skip(1).filter_map(|rest| rest.split_once("](")?.1.split_once(')'));
     shown.map(|(path, _)| document.parent().unwrap().join(path)).collect()
 }
 
-/// Each document that is installed shows its pictures: they are there, and are pictures.
 fn documents_show_their_pictures(documents: &Path) {
     let in_folder = fs::read_dir(documents.join("docs")).unwrap().map(|entry| entry.unwrap().path());
     let documents = in_folder.chain([documents.join("README.md")]).filter(|path| path.extension().is_some());
@@ -372,7 +361,6 @@ fn the_binary_tarball_says_what_it_needs_and_refuses_more() {
     assert_eq!(symbols.trim(), format!("GLIBC_{newest}"));
 }
 
-/// The tarball has all that cargo wants, and the recipes its checksum.
 #[test]
 #[ignore = "takes long: scripts/test --all"]
 fn the_source_tarball_is_whole_without_network() {

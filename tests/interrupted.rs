@@ -4,12 +4,10 @@
 //! In profile mode, sums that were made since they were last written (a second at most) are lost where the handler comes while records are
 //! added up; the report then shows the gap.
 //!
-//! Threads that are cancelled asynchronously in MPI calls, and handlers that leave such calls by siglongjmp, do as little harm. MPI itself
-//! need not survive either: MPICH does not, Open MPI does in MPI_Allreduce on MPI_COMM_SELF. The rest is tried under the MPI of
-//! which nothing takes time.
+//! Threads that are cancelled asynchronously in MPI calls, and handlers that leave such calls by siglongjmp, do as little harm. MPI itself need not
+//! survive either: MPICH does not, Open MPI does in MPI_Allreduce on MPI_COMM_SELF.
 //!
-//! Most runs are under an MPI that takes no time (support/instant_mpi.c), so that thousands of instants are tried; some are under
-//! the real ones.
+//! Most runs are under an MPI that takes no time (support/instant_mpi.c), so that thousands of instants are tried.
 
 use std::fs;
 use std::io::Read;
@@ -23,6 +21,7 @@ use lbprof_collector::definition::EndReason;
 use lbprof_collector::folder::RunFolder;
 use lbprof_collector::reader::LogItem;
 use lbprof_collector::{Definition, Operation, ProblemKind};
+use lbprof_tests::launch::without_settings;
 use lbprof_tests::mpi::{self, Family, Mpi};
 use lbprof_tests::place;
 use lbprof_tests::program::{Program, instant_mpi};
@@ -40,7 +39,6 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// The program's exit code, whatever ends it.
 const CODE: i32 = 7;
 
-/// How programs end, and are recorded.
 #[derive(Clone, Copy, Debug)]
 struct Kind {
     how: &'static str,
@@ -61,13 +59,11 @@ const KINDS: [Kind; 6] = [
     Kind { how: "finalize", threads: 2, blocks: 8, mode: "events", instant: true },
 ];
 
-/// What a log says.
 #[derive(Debug, Default)]
 struct Said {
     /// Calls of MPI_Allreduce, by thread; in profile mode all calls count as thread 0's.
     calls: [u64; 2],
     problems: Vec<ProblemKind>,
-    /// Details of those that the reader found.
     details: Vec<String>,
     end: Option<EndReason>,
     instants: usize,
@@ -148,18 +144,14 @@ fn check(kind: Kind, stdout: &str, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How a run ended, and what it printed.
 struct Ended {
     status: ExitStatus,
     stdout: String,
     stderr: String,
 }
 
-/// Runs the program, recorded in `mode`, to its end.
 fn run(command: &mut Command, mpi: &[(String, PathBuf)], mode: &str, logs: &Path) -> anyhow::Result<Ended> {
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("LBPROF_")) {
-        command.env_remove(name);
-    }
+    without_settings(command);
     command.env("LD_PRELOAD", place::built("liblbprof.so")?).env("LBPROF_DIR", logs).env("LBPROF_BUFFER", "32K");
     command.env("LBPROF_MODE", mode).envs(mpi.iter().map(|(name, value)| (name, value)));
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
@@ -181,7 +173,6 @@ fn run(command: &mut Command, mpi: &[(String, PathBuf)], mode: &str, logs: &Path
     Ok(Ended { status, stdout, stderr })
 }
 
-/// Runs the program once, as `seed` says, and checks its log.
 fn once(program: &Path, mpi: &[(String, PathBuf)], kind: Kind, seed: u32, folder: &Path) -> anyhow::Result<()> {
     let logs = folder.join(seed.to_string());
     let mut command = Command::new(program);
@@ -194,7 +185,6 @@ fn once(program: &Path, mpi: &[(String, PathBuf)], kind: Kind, seed: u32, folder
     Ok(())
 }
 
-/// Runs it many times, two at a time.
 fn many(name: &str, program: &Path, mpi: &[(String, PathBuf)], kind: Kind, runs: u32) -> anyhow::Result<()> {
     let folder = place::fresh_folder(name)?;
     let (next, failures) = (Mutex::new(1..=runs), Mutex::new(Vec::new()));
@@ -231,7 +221,6 @@ const LEAVING: [(&str, u32, u32, &str); 5] = [
     ("jumps", 1, 20, "instant"),
 ];
 
-/// Threads leave MPI calls, and the recorder in them, at random instants.
 fn left(
     program: &Path,
     mpi: &[(String, PathBuf)],
@@ -270,15 +259,20 @@ fn left(
     Ok(())
 }
 
+/// The environment of a program under an MPI, or under the one that takes no time in its place.
+fn env_of(mpi: &Mpi, is_instant: bool) -> anyhow::Result<Vec<(String, PathBuf)>> {
+    let mut env: Vec<(String, PathBuf)> = mpi.env.iter().map(|(name, value)| (name.clone(), value.into())).collect();
+    if is_instant {
+        env.push(("LD_LIBRARY_PATH".into(), instant_mpi()?));
+    }
+    Ok(env)
+}
+
 fn trial_of_leaving(how: &'static str, times: u32, runs: u32, mpi: Mpi, is_instant: bool) -> Trial {
     let name = format!("left::{how}::{times}::{}", if is_instant { "instant" } else { &mpi.name });
     suite::trial(name.clone(), move || {
         let program = Program::read(Path::new("interrupted/left.c"))?.compiled(&mpi)?;
-        let mut env: Vec<(String, PathBuf)> =
-            mpi.env.iter().map(|(name, value)| (name.clone(), value.into())).collect();
-        if is_instant {
-            env.push(("LD_LIBRARY_PATH".into(), instant_mpi()?));
-        }
+        let env = env_of(&mpi, is_instant)?;
         let folder = place::fresh_folder(&format!("interrupted::{name}"))?;
         (1..=runs).try_for_each(|seed| {
             left(&program, &env, how, times, seed, &folder.join(seed.to_string()))
@@ -290,18 +284,11 @@ fn trial_of_leaving(how: &'static str, times: u32, runs: u32, mpi: Mpi, is_insta
 fn trial(name: String, mpi: Mpi, kind: Kind) -> Trial {
     suite::trial(name.clone(), move || {
         let program = Program::read(Path::new("interrupted/interrupted.c"))?.compiled(&mpi)?;
-        let mut env: Vec<(String, PathBuf)> =
-            mpi.env.iter().map(|(name, value)| (name.clone(), value.into())).collect();
-        if kind.instant {
-            env.push(("LD_LIBRARY_PATH".into(), instant_mpi()?));
-        }
+        let env = env_of(&mpi, kind.instant)?;
         many(&format!("interrupted::{name}"), &program, &env, kind, if kind.instant { RUNS } else { REAL_RUNS })
     })
 }
 
-/// The tests of this suite.
-///
-/// Errors: the programs or MPIs cannot be listed.
 pub fn trials() -> anyhow::Result<Vec<Trial>> {
     let mut trials = Vec::new();
     for kind in KINDS {

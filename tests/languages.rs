@@ -117,7 +117,6 @@ fn has_its_lines(program: &Program, report: &Value) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The marked regions, counters and parameters of the programs markers_*, on 2 ranks.
 fn has_the_regions(report: &Value) -> anyhow::Result<()> {
     ensure!(
         report["run"]["params"] == json!({ "before MPI": 0.5, "n": 42.0 }),
@@ -167,7 +166,6 @@ fn has_the_regions(report: &Value) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How many exchanges there are of each tag and communicator.
 type Exchanges = BTreeMap<(Option<i32>, Option<String>), usize>;
 
 /// Thread t of threads.c makes 700 (t + 1) exchanges with tag 100 + t.
@@ -225,9 +223,6 @@ fn has_its_loop_and_call_sites(report: &Value) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The tests of this suite.
-///
-/// Errors: the programs or MPIs cannot be listed.
 pub fn trials() -> anyhow::Result<Vec<Trial>> {
     suite::cases("languages", "languages", is_recorded_as_its_head_says)
 }

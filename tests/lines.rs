@@ -27,7 +27,7 @@ fn slack(figure: &str) -> i64 {
 }
 
 fn committed() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("lines.json")
+    place::workspace().join("tests/lines.json")
 }
 
 fn parse_figures(stdout: &[String]) -> anyhow::Result<TouchFigures> {
@@ -35,7 +35,6 @@ fn parse_figures(stdout: &[String]) -> anyhow::Result<TouchFigures> {
     Ok(serde_json::from_str(line)?)
 }
 
-/// Returns what recording adds to a round of `kind`.
 fn measure_added(mpi: &Mpi, kind: &str) -> anyhow::Result<TouchFigures> {
     let program = Program::read(Path::new("bench/touch.c"))?.compiled(mpi)?;
     let folder = place::fresh_folder(&format!("lines::{}::{kind}", mpi.name))?;

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, ensure};
 use lbprof_tests::launch::Job;
-use lbprof_tests::mpi::{self, Mpi};
+use lbprof_tests::mpi::Mpi;
 use lbprof_tests::program::Program;
 use lbprof_tests::suite;
 use lbprof_tests::{place, run};
@@ -20,32 +20,24 @@ const DELTA_NS: f64 = 1000.0;
 /// n and numbers of ranks: five sizes on two ranks, one size on four numbers of ranks.
 const RUNS: [(u32, usize); 8] = [(40, 2), (60, 2), (80, 2), (100, 2), (120, 2), (80, 1), (80, 4), (80, 8)];
 
-/// The program's runs, in folders of their own.
 fn recorded(mpi: &Mpi, folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let source = place::workspace().join("examples/matmul/matmul.c");
     let program = Program { head: vec![("link".into(), "-lm".into())], ..Program::read(&source)? }.compiled(mpi)?;
-    let one = |(n, ranks): (u32, usize)| {
-        let own = folder.join(format!("{n}-{ranks}"));
-        std::fs::create_dir_all(&own)?;
+    let mut runs = Vec::new();
+    for (n, ranks) in RUNS {
+        let own = place::subfolder(folder, &format!("{n}-{ranks}"))?;
         let mut job = Job::new(mpi, ranks, &program, &own);
         job.command.extend([n.to_string(), "--sleep".into(), DELTA_NS.to_string()].map(Into::into));
         job.urgent = true;
         job.recorded()?.must_succeed()?;
-        job.run_folder()
-    };
-    RUNS.into_iter().map(one).collect()
+        runs.push(job.run_folder()?);
+    }
+    Ok(runs)
 }
 
 fn lb_report(arguments: &[&str], study: &Path, rest: &[PathBuf]) -> anyhow::Result<String> {
-    let output = Command::new(place::built("lb-report")?)
-        .args(&arguments[..2])
-        .arg(study)
-        .args(rest)
-        .args(&arguments[2..])
-        .output()?;
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "lb-report {arguments:?}: {stderr}");
-    Ok(String::from_utf8(output.stdout)?)
+    let (command, options) = arguments.split_at(2);
+    run::printed(Command::new(place::built("lb-report")?).args(command).arg(study).args(rest).args(options))
 }
 
 fn relation<'a>(models: &'a Value, from: &str, to: &str) -> anyhow::Result<&'a Value> {
@@ -91,13 +83,6 @@ fn the_laws_are_found(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The tests of this suite.
-///
-/// Errors: the programs or MPIs cannot be listed.
 pub fn trials() -> anyhow::Result<Vec<Trial>> {
-    let trial = |mpi: Mpi| {
-        let name = format!("the_laws_of_a_multiplication_are_found::{}", mpi.name);
-        suite::trial(name.clone(), move || the_laws_are_found(&mpi, &place::fresh_folder(&format!("models::{name}"))?))
-    };
-    Ok(mpi::all()?.into_iter().map(trial).collect())
+    suite::of_mpis(&[("the_laws_of_a_multiplication_are_found", the_laws_are_found)])
 }

@@ -7,7 +7,6 @@
 //! A machine that is busy with other things makes runs longer, never shorter. So what was measured is the shortest of some runs, and of the
 //! recorded runs that one is judged which the report says to be the shortest, never the one whose prediction agrees best. The program's own
 //! clock does not see all that prolongs a run, as ranks that leave the barrier before the first step late.
-//! Ranks run with real-time priority where the user may have that: then the first run of each does.
 //!
 //! The same changes under the simulator are in analyzer/report/tests/blocking/predictions.rs.
 //!
@@ -25,22 +24,8 @@ use lbprof_tests::{place, run};
 use libtest_mimic::Trial;
 use serde_json::Value;
 
-const SHAPES: [&str; 14] = [
-    "allreduce",
-    "halo-1k",
-    "halo-16k",
-    "overlap-512",
-    "overlap-16k",
-    "polling",
-    "ring-1k",
-    "ring-16k",
-    "pipeline",
-    "pipeline-marked",
-    "branches",
-    "phases-1k",
-    "phases-16k",
-    "master",
-];
+const SHAPES: &str = "allreduce halo-1k halo-16k overlap-512 overlap-16k polling ring-1k ring-16k pipeline \
+                      pipeline-marked branches phases-1k phases-16k master";
 
 const PATTERNS: [&str; 3] = ["slow", "gradient", "rotating"];
 
@@ -80,16 +65,12 @@ struct Row {
     predicted: Option<f64>,
 }
 
-/// What is known of a pattern's runs.
 #[derive(Default)]
 struct Runs {
-    /// Seconds of the shortest bare run with each change.
     shortest_s: BTreeMap<&'static str, f64>,
-    /// The shortest recorded run as it is.
     recorded: Option<Recorded>,
 }
 
-/// A recorded run.
 struct Recorded {
     /// Seconds by the program's own clock.
     own_s: f64,
@@ -98,12 +79,10 @@ struct Recorded {
     report: Value,
 }
 
-/// What is to be run of one shape.
 struct Oracle<'a> {
     mpi: &'a Mpi,
     program: &'a Path,
     folder: &'a Path,
-    /// The test's name.
     name: &'a str,
     shape: &'a str,
     steps: String,
@@ -118,7 +97,6 @@ impl Oracle<'_> {
         job
     }
 
-    /// Runs patterns bare with each change.
     fn measure(&self, patterns: &mut BTreeMap<&'static str, Runs>) -> anyhow::Result<()> {
         let changes = || std::iter::once("as-is").chain(CHANGES.iter().map(|change| change.0));
         let of = |pattern: &&str| -> Vec<_> {
@@ -153,7 +131,6 @@ impl Oracle<'_> {
         Ok(())
     }
 
-    /// A pattern's rows from the runs so far.
     fn rows(&self, pattern: &'static str, runs: &Runs) -> anyhow::Result<Vec<Row>> {
         let report = &runs.recorded.as_ref().context("no run")?.report;
         let seconds = |change| runs.shortest_s.get(change).context(NOT_SAID);
@@ -187,7 +164,6 @@ impl Oracle<'_> {
         })
     }
 
-    /// Compares predictions with what is measured.
     fn compare(&self) -> anyhow::Result<()> {
         // Open MPI lets a message wait for one of a neighbour's next calls or another, by the order in which ranks come: two bare runs in a row take times that
         // are 6 points apart.
@@ -260,16 +236,14 @@ fn check(mpi: &Mpi, shape: &str, name: &str) -> anyhow::Result<()> {
     Oracle { mpi, program: &program, folder: &folder, name, shape, steps }.compare()
 }
 
-/// The tests of this suite.
-///
-/// Errors: the programs or MPIs cannot be listed.
 pub fn trials() -> anyhow::Result<Vec<Trial>> {
-    mpi::all().map(|mpis| {
-        let with = |mpi: &Mpi, shape: &'static str| {
+    let mut trials = Vec::new();
+    for mpi in mpi::all()? {
+        for shape in SHAPES.split(' ') {
             let (mpi, name) = (mpi.clone(), format!("{shape}::{}", mpi.name));
             let folder = format!("oracle::{name}");
-            suite::trial(name, move || check(&mpi, shape, &folder))
-        };
-        mpis.iter().flat_map(|mpi| SHAPES.map(|shape| with(mpi, shape))).collect()
-    })
+            trials.push(suite::trial(name, move || check(&mpi, shape, &folder)));
+        }
+    }
+    Ok(trials)
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, ensure};
-use lbprof_tests::launch::{Job, is_root};
+use lbprof_tests::launch::Job;
 use lbprof_tests::mpi::{self, Mpi};
 use lbprof_tests::program::Program;
 use lbprof_tests::suite;
@@ -54,7 +54,6 @@ while not select.select([sys.stdin], [], [], 0.001)[0]:
                 pass
 "#;
 
-/// The intruder's process.
 struct Intruder(Child);
 
 impl Intruder {
@@ -65,7 +64,6 @@ impl Intruder {
         Ok(Self(child.context("/usr/bin/python3 as another user")?))
     }
 
-    /// Ends it, and returns what it printed.
     fn end(mut self) -> anyhow::Result<Vec<String>> {
         drop(self.0.stdin.take());
         let output = self.0.stdout.take().context("its output is a pipe")?;
@@ -93,11 +91,8 @@ fn intruder_is_ignored(mpi: &Mpi) -> anyhow::Result<()> {
 }
 
 /// One trial for all MPIs, because an intruder disturbs all jobs of the host.
-/// The tests of this suite.
-///
-/// Errors: the programs or MPIs cannot be listed.
 pub fn trials() -> anyhow::Result<Vec<Trial>> {
     let check = || mpi::all()?.iter().try_for_each(|mpi| intruder_is_ignored(mpi).context(mpi.name.clone()));
     let trial = suite::trial("intruder_is_ignored".to_owned(), check);
-    Ok(vec![if is_root() { trial } else { trial.with_ignored_flag(true).with_kind("needs root") }])
+    Ok(vec![suite::needing_root(trial)])
 }

@@ -8,7 +8,7 @@ use anyhow::{Context, ensure};
 use lbprof_tests::launch::Job;
 use lbprof_tests::run::Dump;
 use lbprof_tests::suite::{self, Case};
-use lbprof_tests::{known_outcome, place, run};
+use lbprof_tests::{known_outcome, run};
 use libtest_mimic::Trial;
 use serde_json::Value;
 
@@ -16,7 +16,6 @@ use serde_json::Value;
 const NAMELESS: &str = "?";
 const CUT: &str = "!";
 
-/// What a `path:` line says: a tag, and the functions.
 fn expected(case: &Case) -> anyhow::Result<BTreeMap<i32, String>> {
     let line = |line: &str| {
         let (tag, path) = line.split_once(' ').context("a tag and a path")?;
@@ -35,7 +34,6 @@ fn is_like(expected: &str, path: &str) -> bool {
     })
 }
 
-/// The lines of the definitions of a kind by rank and id.
 fn defined<'a>(dump: &'a Dump, kind: &str) -> anyhow::Result<HashMap<(u64, u64), &'a Value>> {
     let lines = dump.others.get("definition").into_iter().flatten().filter(|line| line["definition"] == kind);
     let of = |line: &'a Value| {
@@ -50,7 +48,6 @@ fn known_id(value: &Value) -> Option<u64> {
     value.as_u64().filter(|&id| id != u64::from(u32::MAX))
 }
 
-/// The name of a function of a script and the line of its call.
 fn line_of(site: &Value, rank: u32, functions: &HashMap<(u64, u64), &Value>) -> anyhow::Result<Option<String>> {
     let Some(function) = known_id(&site["function"]) else { return Ok(None) };
     let function = functions.get(&(u64::from(rank), function)).context("a function's definition")?;
@@ -108,15 +105,11 @@ fn found(dump: &Dump, is_script: bool) -> anyhow::Result<BTreeMap<i32, BTreeSet<
 }
 
 fn every_call_has_its_path(case: &Case) -> anyhow::Result<()> {
-    let program = case.program.compiled(&case.mpi)?;
     let expected = expected(case)?;
     for check in ["0", "1"] {
-        let folder = place::fresh_folder(&format!("{}-{check}", case.name))?;
-        let job = Job::new(&case.mpi, case.ranks, &program, &folder)
-            .run_by_interpreter_of(&case.program)
-            .with_env_of(&case.program)
-            .with_env("PLUGINS", folder.as_os_str())
-            .with_env("LBPROF_CHECK", check);
+        let job = Job::of_part(case, &format!("-{check}"))?.with_env_of(&case.program);
+        let plugins = job.folder.clone();
+        let job = job.with_env("PLUGINS", plugins).with_env("LBPROF_CHECK", check);
         let bare = known_outcome::of_bare(&job)?.must_succeed()?;
         if let Some(why) = bare.stdout.iter().find(|line| line.starts_with("cannot be tested")) {
             eprintln!("{}: {why}", case.name);
@@ -144,9 +137,7 @@ fn path_of_number(number: i32) -> String {
 
 fn many_paths_are_distinguished_and_ever_new_ones_are_cut(case: &Case) -> anyhow::Result<()> {
     const OF_RANDOM_NUMBERS: i32 = 5000;
-    let program = case.program.compiled(&case.mpi)?;
-    let folder = place::fresh_folder(&case.name)?;
-    let job = Job::new(&case.mpi, case.ranks, &program, &folder);
+    let job = Job::of_case(case)?;
     job.recorded()?.must_succeed()?;
     let dump = run::dump(&job.run_folder()?)?;
     let problems = defined_problems(&dump);
@@ -167,15 +158,11 @@ fn many_paths_are_distinguished_and_ever_new_ones_are_cut(case: &Case) -> anyhow
     Ok(())
 }
 
-/// The kinds of the problems that the logs themselves have.
 fn defined_problems(dump: &Dump) -> BTreeSet<&str> {
     let lines = dump.others.get("definition").into_iter().flatten().filter(|line| line["definition"] == "problem");
     lines.filter_map(|line| line["name"].as_str()).collect()
 }
 
-/// The tests of this suite.
-///
-/// Errors: the programs or MPIs cannot be listed.
 pub fn trials() -> anyhow::Result<Vec<Trial>> {
     let mut cases = suite::cases("paths", "paths", every_call_has_its_path)?;
     cases.extend(suite::cases("many_paths", "many_paths", many_paths_are_distinguished_and_ever_new_ones_are_cut)?);

@@ -12,8 +12,8 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context, bail, ensure};
 use lbprof_tests::launch::Job;
+use lbprof_tests::run;
 use lbprof_tests::suite::{self, Case};
-use lbprof_tests::{place, run};
 use libtest_mimic::Trial;
 use serde_json::Value;
 
@@ -22,18 +22,15 @@ const RUNS: usize = 3;
 
 fn check_names(case: &Case) -> anyhow::Result<()> {
     let runs = std::env::var("LBTEST_RUNS").ok().map_or(Ok(RUNS), |text| text.parse())?;
-    let program = case.program.compiled(&case.mpi)?;
     let words = case.program.value("arguments").unwrap_or("");
     let arguments: Vec<&str> = if words.is_empty() { vec![""] } else { words.split(' ').collect() };
     for argument in arguments {
         let mut known: Option<BTreeSet<String>> = None;
         for number in 0..runs {
-            let folder = place::fresh_folder(&case.name)?;
-            let mut job = Job::new(&case.mpi, case.ranks, &program, &folder);
+            let mut job = Job::of_case(case)?;
             job.urgent = true;
             job.command.extend(Some(argument).filter(|word| !word.is_empty()).map(Into::into));
-            job.recorded()?.must_succeed()?;
-            let report = run::report(&job.run_folder()?)?;
+            let report = job.report()?;
             run::check_report(&report)?;
             let names = region_names(&report)?;
             let expected = known.get_or_insert_with(|| names.clone());
@@ -99,17 +96,14 @@ fn check_coverage(report: &Value) -> anyhow::Result<()> {
 /// Checks the main loops of programs that are hard to find: those of the `kind:` lines of a program's head, with an argument of the program and the number of
 /// iterations, 0 for a program whose iterations are events; `doubt:` lines have the doubt about it.
 fn check_loops(case: &Case) -> anyhow::Result<()> {
-    let program = case.program.compiled(&case.mpi)?;
     let mut wrong = Vec::new();
     for kind in case.program.values("kind") {
         let mut words = kind.split(' ');
         let (argument, count) = words.next().zip(words.next()).context("kind: an argument and a number")?;
-        let folder = place::fresh_folder(&case.name)?;
-        let mut job = Job::new(&case.mpi, case.ranks, &program, &folder);
+        let mut job = Job::of_case(case)?;
         job.urgent = true;
         job.command.push(argument.into());
-        job.recorded()?.must_succeed()?;
-        let report = run::report(&job.run_folder()?)?;
+        let report = job.report()?;
         let rows = report["loops"].as_array().context("loops")?;
         let is_right = |row: &Value| match count.parse::<f64>() {
             Ok(0.0) => row["confidence"] == "unsure" && row["doubt"] == "events",
@@ -140,9 +134,6 @@ fn check_loops(case: &Case) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The tests of this suite.
-///
-/// Errors: the programs or MPIs cannot be listed.
 pub fn trials() -> anyhow::Result<Vec<Trial>> {
     suite::cases("places", "places", check_names).and_then(|mut trials| {
         trials.extend(suite::cases("places", "nest", check_loops)?);

@@ -18,6 +18,7 @@ mod same_calls;
 mod settings;
 mod watch;
 
+use lbprof_tests::stored::RunSource;
 use lbprof_tests::suite::{self, Suite};
 
 /// Tests at a time for each core: programs that start, wait and end leave cores idle most of the time.
@@ -61,23 +62,23 @@ fn is_in_short_run(test: &str) -> bool {
 }
 
 fn main() {
-    let suites = [
-        Suite::new("records", records::trials),
-        Suite::new("same_calls", same_calls::trials),
-        Suite::new("paths", paths::trials),
-        Suite::new("coverage", coverage::trials),
-        Suite::new("harmless", harmless::trials).with_samples(),
-        Suite::new("settings", settings::trials),
-        Suite::new("languages", languages::trials),
-        Suite::new("interrupted", interrupted::trials),
-        Suite::new("arguments", arguments::trials),
-        Suite::new("first_contact", first_contact::trials),
-        Suite::new("containers", containers::trials),
-        Suite::new("other_users", other_users::trials),
-        Suite::new("exports", exports::trials),
-        Suite::new("watch", watch::trials),
-        Suite::new("distributed", distributed::trials),
+    let suites: [Suite; 15] = [
+        ("records", records::trials),
+        ("same_calls", same_calls::trials),
+        ("paths", paths::trials),
+        ("coverage", coverage::trials),
+        ("harmless", harmless::trials),
+        ("settings", settings::trials),
+        ("languages", languages::trials),
+        ("interrupted", interrupted::trials),
+        ("arguments", arguments::trials),
+        ("first_contact", first_contact::trials),
+        ("containers", containers::trials),
+        ("other_users", other_users::trials),
+        ("exports", exports::trials),
+        ("watch", watch::trials),
+        ("distributed", distributed::trials),
     ];
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    suite::main(&suites, TESTS_PER_CORE * cores, is_in_short_run);
+    suite::main(&suites, RunSource::Launched, TESTS_PER_CORE * cores, is_in_short_run);
 }

@@ -2,14 +2,12 @@
 
 use lbprof_tests::launch::Job;
 use lbprof_tests::suite::{self, Case};
-use lbprof_tests::{expected, known_outcome, place, run};
+use lbprof_tests::{expected, known_outcome, run};
 use libtest_mimic::Trial;
 
 fn every_record_is_as_the_program_says(case: &Case) -> anyhow::Result<()> {
-    let program = case.program.compiled(&case.mpi)?;
-    let folder = place::fresh_folder(&case.name)?;
-    let lines = folder.join("expected");
-    let job = Job::new(&case.mpi, case.ranks, &program, &folder).with_env_of(&case.program);
+    let job = Job::of_case(case)?.with_env_of(&case.program);
+    let lines = job.folder.join("expected");
     let bare = known_outcome::of_bare(&job)?.must_succeed()?;
     let job = job.with_env(expected::VARIABLE, &lines);
     let recorded = job.recorded()?.must_succeed()?;
@@ -19,9 +17,6 @@ fn every_record_is_as_the_program_says(case: &Case) -> anyhow::Result<()> {
     dump.check_invariants()
 }
 
-/// The tests of this suite.
-///
-/// Errors: the programs or MPIs cannot be listed.
 pub fn trials() -> anyhow::Result<Vec<Trial>> {
     suite::cases("records", "records", every_record_is_as_the_program_says)
 }

@@ -26,7 +26,6 @@ const BY_CHANCE: [&str; 6] =
 /// A record less its times and ids: operation, peer, tag, bytes sent and received, count.
 type ComparedCall = (u16, i32, i32, u64, u64, u32);
 
-/// The calls of each thread, in order.
 type ThreadCalls = BTreeMap<u32, Vec<ComparedCall>>;
 
 fn calls_of(folder: &Path, rank: u32) -> anyhow::Result<ThreadCalls> {
@@ -45,7 +44,6 @@ fn calls_of(folder: &Path, rank: u32) -> anyhow::Result<ThreadCalls> {
     Ok(calls)
 }
 
-/// Returns the functions that a rank's threads call.
 fn functions_of(calls: &ThreadCalls) -> BTreeSet<u16> {
     calls.values().flatten().map(|call| call.0).collect()
 }
@@ -80,9 +78,6 @@ fn the_same_calls_are_recorded(program: &Program, mpi: &Mpi, ranks: usize) -> an
     Ok(())
 }
 
-/// The tests of this suite.
-///
-/// Errors: the programs cannot be listed.
 pub fn trials() -> anyhow::Result<Vec<Trial>> {
     // The MPI under which runs are stored.
     let mpi = Mpi::named("openmpi")?;

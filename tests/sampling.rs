@@ -10,13 +10,12 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use lbprof_tests::launch::{Job, is_root};
+use lbprof_tests::run;
 use lbprof_tests::stored::{self, RunSource};
 use lbprof_tests::suite::{self, Case};
-use lbprof_tests::{place, run};
 use libtest_mimic::Trial;
 use serde_json::Value;
 
-/// Samples in a second of CPU time.
 const PER_SECOND: f64 = 1000.0;
 
 /// The functions of a program by their addresses, without what compilers append to the names of copies.
@@ -69,11 +68,9 @@ fn states_are_as_long_as_the_program_says(report: &Value, truth: &Path) -> anyho
 
 fn samples_say_what_the_program_does(case: &Case) -> anyhow::Result<()> {
     let program = case.program.compiled(&case.mpi)?;
-    let folder = place::fresh_folder(&case.name)?;
-    let truth = folder.join("truth");
-    let mut job = Job::new(&case.mpi, case.ranks, &program, &folder)
-        .with_env("LBPROF_SAMPLE", PER_SECOND.to_string())
-        .with_env("LBTEST_TRUTH", &truth);
+    let mut job = Job::of_case(case)?.with_env("LBPROF_SAMPLE", PER_SECOND.to_string());
+    let truth = job.folder.join("truth");
+    job = job.with_env("LBTEST_TRUTH", &truth);
     job.urgent = true;
     if case.program.value("states").is_some() && suite::is_all() && stored::source() == RunSource::Launched {
         // A minute in place of some seconds.
@@ -111,9 +108,6 @@ fn samples_say_what_the_program_does(case: &Case) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The tests of this suite.
-///
-/// Errors: the programs or MPIs cannot be listed.
 pub fn trials() -> anyhow::Result<Vec<Trial>> {
     suite::cases("sampling", "sampling", samples_say_what_the_program_does)
 }

@@ -9,22 +9,18 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, ensure};
 use lbprof_collector::options::SETTINGS;
 use lbprof_tests::launch::{Job, Outcome};
-use lbprof_tests::mpi::{self, Family, Mpi};
+use lbprof_tests::mpi::{Family, Mpi};
 use lbprof_tests::program::Program;
-use lbprof_tests::suite;
+use lbprof_tests::suite::{self, MpiCheck};
 use lbprof_tests::unharmed::{is_end_line, must_say};
 use lbprof_tests::{place, run};
 use libtest_mimic::Trial;
 use serde_json::Value;
 
-/// Bytes of a record in a ring.
 const RECORD: u64 = 64;
 
-/// A test of one setting: MPI and an empty folder.
-type Check = fn(&Mpi, &Path) -> anyhow::Result<()>;
-
 /// The tests, by the setting that they are of.
-const TESTS: [(&str, &str, Check); 18] = [
+const TESTS: [(&str, &str, MpiCheck); 18] = [
     ("LBPROF_DIR", "templates_are_filled_in", templates_are_filled_in),
     ("LBPROF_DIR", "the_default_is_named_after_the_job", the_default_is_named_after_the_job),
     ("LBPROF_DIR", "a_run_never_mixes_with_an_older_one", a_run_never_mixes_with_an_older_one),
@@ -45,7 +41,6 @@ const TESTS: [(&str, &str, Check); 18] = [
     ("LBPROF_VERBOSE", "verbose_says_where_the_logs_go", verbose_says_where_the_logs_go),
 ];
 
-/// The program settings/mixed.c on 4 ranks.
 fn mixed<'a>(mpi: &'a Mpi, folder: &'a Path) -> anyhow::Result<Job<'a>> {
     let program = Program::read(Path::new("settings/mixed.c"))?.compiled(mpi)?;
     Ok(Job::new(mpi, 4, &program, folder))
@@ -78,7 +73,6 @@ fn sums(report: &Value) -> anyhow::Result<Sums> {
     Ok(sums)
 }
 
-/// The time of all ranks is that of all activities and what the report says of the rest.
 fn accounts_for_all_time(report: &Value) -> anyhow::Result<()> {
     let run = &report["run"];
     let number = |key: &str| run[key].as_f64().with_context(|| key.to_owned());
@@ -353,7 +347,7 @@ fn ranks_that_do_not_come_are_given_up(mpi: &Mpi, folder: &Path) -> anyhow::Resu
     let report = run::report(&run)?;
     ensure!(run::problems(&report).iter().any(|kind| kind == "MissingRank"), "{}", report["run"]["problems"]);
     let dump = run::dump(&run)?;
-    ensure!(dump.calls_of(0).iter().filter(|call| call.operation == "Allreduce").count() == 1000);
+    ensure!(dump.count_of(0, "Allreduce") == 1000);
     Ok(())
 }
 
@@ -366,11 +360,9 @@ fn shapes(mpi: &Mpi, folder: &Path, name: &str, value: &str) -> anyhow::Result<P
     job.run_folder()
 }
 
-/// The path of a call has as many callers as asked for, and says that there are more.
 fn so_many_callers_are_recorded(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
     for depth in [0, 1] {
-        let folder = folder.join(depth.to_string());
-        fs::create_dir(&folder)?;
+        let folder = place::subfolder(folder, &depth.to_string())?;
         let dump = run::dump(&shapes(mpi, &folder, "LBPROF_DEPTH", &depth.to_string())?)?;
         let definitions = dump.others.get("definition").context("definitions")?;
         let site = |id: u64, rank: u32| {
@@ -396,12 +388,10 @@ fn call_paths_are_found_anew_for_every_call(mpi: &Mpi, folder: &Path) -> anyhow:
     Ok(())
 }
 
-/// About as many a second of CPU time, or none.
 fn samples_are_as_many_as_asked_for(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
     let program = Program::read(Path::new("sampling/shares.c"))?.compiled(mpi)?;
     for per_second in [0, 100, 2000] {
-        let folder = folder.join(per_second.to_string());
-        fs::create_dir(&folder)?;
+        let folder = place::subfolder(folder, &per_second.to_string())?;
         let job = Job::new(mpi, 1, &program, &folder).with_env("LBPROF_SAMPLE", per_second.to_string());
         recorded(&job)?;
         let dump = run::dump(&job.run_folder()?)?;
@@ -414,17 +404,14 @@ fn samples_are_as_many_as_asked_for(mpi: &Mpi, folder: &Path) -> anyhow::Result<
     Ok(())
 }
 
-/// In both modes, and not where the setting is off.
 fn regions_are_measured_unless_off(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
     let program = Program::read(Path::new("threads/serial_part.c"))?.compiled(mpi)?;
     for (value, mode) in
         [("auto", "events"), ("auto", "profile"), ("threads", "events"), ("threads", "profile"), ("off", "events")]
     {
-        let folder = folder.join(format!("{value}-{mode}"));
-        fs::create_dir(&folder)?;
+        let folder = place::subfolder(folder, &format!("{value}-{mode}"))?;
         let job = Job::new(mpi, 2, &program, &folder).with_env("LBPROF_OPENMP", value).with_env("LBPROF_MODE", mode);
-        recorded(&job)?;
-        let report = run::report(&job.run_folder()?)?;
+        let report = job.report()?;
         let instances = |region: &Value| region["instances"].as_u64();
         let regions = report["threads"]["regions"].as_array().map(Vec::as_slice).unwrap_or_default();
         let stencil = regions.iter().find(|region| region["function"] == "stencil").and_then(instances);
@@ -459,8 +446,7 @@ fn logs_end_with_summaries_where_asked(mpi: &Mpi, folder: &Path) -> anyhow::Resu
     for (mode, summary, expected) in
         [("events", "on", 4), ("events", "off", 0), ("profile", "auto", 4), ("profile", "off", 0)]
     {
-        let own = folder.join(format!("{mode}-{summary}"));
-        fs::create_dir(&own)?;
+        let own = place::subfolder(folder, &format!("{mode}-{summary}"))?;
         // Rings of 32 KiB are full several times.
         let job = mixed(mpi, &own)?.with_env("LBPROF_BUFFER", "32K").with_env("LBPROF_MODE", mode);
         let job = job.with_env("LBPROF_SUMMARY", summary);
@@ -475,7 +461,6 @@ fn logs_end_with_summaries_where_asked(mpi: &Mpi, folder: &Path) -> anyhow::Resu
     Ok(())
 }
 
-/// lb-run's options do what the variables do.
 fn options_equal_variables(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
     let values = [
         ("LBPROF_DIR", "here-%x"),
@@ -493,8 +478,7 @@ fn options_equal_variables(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
     let flags: Vec<(&str, &str)> = SETTINGS.iter().filter_map(|one| Some((one.name, one.flag?))).collect();
     let named: Vec<&str> = flags.iter().map(|(name, _)| *name).collect();
     ensure!(named == values.map(|(name, _)| name), "options of lb-run: {named:?}");
-    let folders: [PathBuf; 2] = [folder.join("variables"), folder.join("options")];
-    folders.iter().try_for_each(fs::create_dir)?;
+    let folders = [place::subfolder(folder, "variables")?, place::subfolder(folder, "options")?];
     let mut by_variables = mixed(mpi, &folders[0])?;
     for (name, value) in values {
         by_variables = by_variables.with_env(name, value);
@@ -516,20 +500,10 @@ fn options_equal_variables(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The tests of this suite.
-///
-/// Errors: the programs or MPIs cannot be listed.
 pub fn trials() -> anyhow::Result<Vec<Trial>> {
-    let mut trials = Vec::new();
-    for mpi in mpi::all()? {
-        let options: (&str, &str, Check) = ("", "options_equal_variables", options_equal_variables);
-        for (_, name, check) in TESTS.into_iter().chain([options]) {
-            let mpi = mpi.clone();
-            trials.push(suite::trial(format!("{name}::{}", mpi.name), move || {
-                check(&mpi, &place::fresh_folder(&format!("settings::{name}::{}", mpi.name))?)
-            }));
-        }
-    }
+    let mut checks = TESTS.map(|(_, name, check)| (name, check)).to_vec();
+    checks.push(("options_equal_variables", options_equal_variables));
+    let mut trials = suite::of_mpis(&checks)?;
     trials.push(suite::trial("every_setting_has_a_test".into(), || {
         for setting in SETTINGS {
             ensure!(TESTS.iter().any(|(of, ..)| *of == setting.name), "no test of {}", setting.name);

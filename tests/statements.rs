@@ -28,21 +28,20 @@ fn is_in_short_run(test: &str) -> bool {
 
 fn main() {
     let source = RunSource::from_env();
-    let suites = [
-        Suite::new("truth", truth::trials),
-        Suite::new("styles", styles::trials),
-        Suite::new("laboratory", laboratory::trials),
-        Suite::new("oracle", oracle::trials),
-        Suite::new("models", models::trials),
-        Suite::new("comparison", comparison::trials),
-        Suite::new("threads", threads::trials),
-        Suite::new("places", places::trials).with_samples(),
-        Suite::new("functions", functions::trials),
-        Suite::new("sampling", sampling::trials),
-        Suite::new("clocks", clocks::trials),
-    ]
-    .map(|suite| suite.with_source(source));
+    let suites: [Suite; 11] = [
+        ("truth", truth::trials),
+        ("styles", styles::trials),
+        ("laboratory", laboratory::trials),
+        ("oracle", oracle::trials),
+        ("models", models::trials),
+        ("comparison", comparison::trials),
+        ("threads", threads::trials),
+        ("places", places::trials),
+        ("functions", functions::trials),
+        ("sampling", sampling::trials),
+        ("clocks", clocks::trials),
+    ];
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = if source == RunSource::Stored { cores } else { TESTS_WITH_PROGRAMS };
-    suite::main(&suites, threads, is_in_short_run);
+    suite::main(&suites, source, threads, is_in_short_run);
 }

@@ -17,19 +17,8 @@ use lbprof_tests::{place, run};
 use libtest_mimic::Trial;
 use serde_json::Value;
 
-const STYLES: [&str; 11] = [
-    "waitall",
-    "waitany",
-    "sendrecv",
-    "isend-recv",
-    "persistent",
-    "neighbourhood",
-    "partitioned",
-    "post-start",
-    "fence",
-    "locks",
-    "allreduce",
-];
+const STYLES: &str = "waitall waitany sendrecv isend-recv persistent neighbourhood partitioned post-start fence locks \
+                      allreduce";
 
 /// Who is slow: the number of ranks and steps, the arguments that say so, and the fraction of the waiting that each of these ranks causes.
 struct Pattern {
@@ -52,7 +41,6 @@ const UNEQUAL: Pattern = Pattern {
     fractions: &[(1, 2.0 / 3.0), (2, 1.0 / 3.0)],
 };
 
-/// Patterns for single styles.
 const FOR_SOME: [(&str, Pattern); 5] = [
     ("waitall", Pattern { name: "two", n_ranks: 2, n_steps: 12, slow: &["0:12:1:0"], fractions: &[(0, 1.0)] }),
     ("sendrecv", Pattern { name: "end", n_ranks: 8, n_steps: 12, slow: &["7:12:1:0"], fractions: &[(7, 1.0)] }),
@@ -86,7 +74,6 @@ fn seconds_by_rank(rows: &Value, seconds: &str) -> anyhow::Result<BTreeMap<u64, 
     Ok(by_rank)
 }
 
-/// Returns the rank with the most seconds.
 fn find_most(by_rank: &BTreeMap<u64, f64>) -> Option<u64> {
     by_rank.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(&rank, _)| rank)
 }
@@ -143,23 +130,18 @@ fn has_style(mpi: &Mpi, style: &str) -> anyhow::Result<bool> {
     Ok(job.bare()?.must_succeed()?.stdout.iter().all(|line| line != "no such style"))
 }
 
-/// The tests of this suite.
-///
-/// Errors: the programs or MPIs cannot be listed.
 pub fn trials() -> anyhow::Result<Vec<Trial>> {
-    mpi::all().map(|mpis| {
-        let with = |mpi: &Mpi, style: &'static str, pattern: &'static Pattern| {
+    let mut trials = Vec::new();
+    for mpi in mpi::all()? {
+        let for_some = FOR_SOME.iter().map(|(style, pattern)| (*style, pattern));
+        for (style, pattern) in STYLES.split(' ').map(|style| (style, &FOR_ALL)).chain(for_some) {
             let (mpi, name) = (mpi.clone(), format!("{style}::{}::{}", pattern.name, mpi.name));
             let folder = format!("styles::{name}");
-            suite::trial(name, move || match has_style(&mpi, style)? {
+            trials.push(suite::trial(name, move || match has_style(&mpi, style)? {
                 true => check(&mpi, style, pattern, &folder),
                 false => Ok(()),
-            })
-        };
-        let of_mpi = |mpi: &Mpi| {
-            let all = STYLES.iter().map(|&style| with(mpi, style, &FOR_ALL));
-            all.chain(FOR_SOME.iter().map(|(style, pattern)| with(mpi, style, pattern))).collect::<Vec<_>>()
-        };
-        mpis.iter().flat_map(of_mpi).collect()
-    })
+            }));
+        }
+    }
+    Ok(trials)
 }

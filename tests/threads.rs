@@ -36,34 +36,32 @@ const TOLERANCE_OF_PREDICTIONS: f64 = 0.03;
 /// Seconds by function and thread, all ranks together.
 type Works = BTreeMap<(String, u64), f64>;
 
-/// What the threads say of themselves, and how much of it was not planned: the longest rank's time, and computations, were longer than nominal.
-fn own_works(truth: &Path, ranks: usize, nominal_s: f64) -> anyhow::Result<(Works, f64)> {
-    let (mut works, mut elapsed_s, mut astray_s) = (Works::new(), 0.0_f64, 0.0);
+/// What the threads say of themselves.
+struct OwnWorks {
+    works: Works,
+    /// Of the longest rank.
+    elapsed_s: f64,
+    /// How much was not planned: the longest rank's time, and computations, were longer than nominal.
+    astray_s: f64,
+}
+
+fn own_works(truth: &Path, ranks: usize, nominal_s: f64) -> anyhow::Result<OwnWorks> {
+    let mut own = OwnWorks { works: Works::new(), elapsed_s: 0.0, astray_s: 0.0 };
     for rank in 0..ranks {
         for line in fs::read_to_string(truth.with_extension(rank.to_string()))?.lines() {
             let [function, thread, seconds] = line.split(' ').collect::<Vec<_>>()[..] else { continue };
+            let seconds: f64 = seconds.parse()?;
             match function {
-                "elapsed" => elapsed_s = elapsed_s.max(seconds.parse()?),
-                "astray" => astray_s += seconds.parse::<f64>()?,
-                _ => *works.entry((function.to_owned(), thread.parse()?)).or_default() += seconds.parse::<f64>()?,
+                "elapsed" => own.elapsed_s = own.elapsed_s.max(seconds),
+                "astray" => own.astray_s += seconds,
+                _ => *own.works.entry((function.to_owned(), thread.parse()?)).or_default() += seconds,
             }
         }
     }
-    Ok((works, astray_s.max((elapsed_s - nominal_s).abs())))
+    own.astray_s = own.astray_s.max((own.elapsed_s - nominal_s).abs());
+    Ok(own)
 }
 
-/// How long the longest rank took, in seconds.
-fn elapsed_s(truth: &Path, ranks: usize) -> anyhow::Result<f64> {
-    let mut longest_s = 0.0_f64;
-    for rank in 0..ranks {
-        let text = fs::read_to_string(truth.with_extension(rank.to_string()))?;
-        let line = text.lines().find_map(|line| line.strip_prefix("elapsed 0 ")).context("no elapsed time")?;
-        longest_s = longest_s.max(line.parse()?);
-    }
-    Ok(longest_s)
-}
-
-/// What the report says of the same.
 fn reported_works(report: &Value) -> anyhow::Result<Works> {
     let mut works = Works::new();
     for region in report["threads"]["regions"].as_array().context("threads.regions")? {
@@ -80,8 +78,7 @@ fn number_of(value: &Value) -> anyhow::Result<f64> {
     value.as_f64().with_context(|| format!("{value} is no number"))
 }
 
-fn check_works(works: &Works, report: &Value, astray_s: f64) -> anyhow::Result<()> {
-    let reported = reported_works(report)?;
+fn check_works(works: &Works, reported: &Works, astray_s: f64) -> anyhow::Result<()> {
     for ((function, thread), &truth) in works.iter().filter(|((function, _), _)| function != "outside") {
         let found = reported.get(&(function.clone(), *thread)).copied().unwrap_or(0.0);
         let room = TOLERANCE * truth + ENTERING_S + astray_s;
@@ -271,15 +268,6 @@ fn every_function_is_called(case: &Case) -> anyhow::Result<()> {
 }
 
 /// Threads that spin while they wait compute nothing: functions of the program, which sleep here for their work, have next to no CPU time.
-fn spinning_is_waiting(case: &Case) -> anyhow::Result<()> {
-    spinning_waits(case, &case.program.compiled(&case.mpi)?)
-}
-
-/// The same on LLVM's run-time library.
-fn reported_spinning_is_waiting(case: &Case) -> anyhow::Result<()> {
-    spinning_waits(case, &case.program.compiled_by_clang(&case.mpi)?)
-}
-
 fn spinning_waits(case: &Case, program: &Path) -> anyhow::Result<()> {
     let folder = place::fresh_folder(&case.name)?;
     let job = Job::new(&case.mpi, case.ranks, program, &folder)
@@ -290,8 +278,7 @@ fn spinning_waits(case: &Case, program: &Path) -> anyhow::Result<()> {
         .with_env("KMP_BLOCKTIME", "infinite")
         .with_env("KMP_USE_YIELD", "0")
         .with_env("LBPROF_SAMPLE", "1000");
-    job.recorded()?.must_succeed()?;
-    let report = run::report(&job.run_folder()?)?;
+    let report = job.report()?;
     let others = &report["functions"]["other_threads"][0];
     let (cpu_s, waiting_s) = (number_of(&others["cpu_s"])?, number_of(&others["waiting_s"])?);
     ensure!(cpu_s > 0.05 && waiting_s > 0.9 * cpu_s, "other threads wait {waiting_s} of {cpu_s} s");
@@ -305,16 +292,6 @@ fn spinning_waits(case: &Case, program: &Path) -> anyhow::Result<()> {
     }
     ensure!(in_wait_code > 0.8, "{in_wait_code} of the computation of first threads is waiting: {program}");
     Ok(())
-}
-
-/// On GNU's run-time library.
-fn cores_are_accounted_for(case: &Case) -> anyhow::Result<()> {
-    check_cores(case, &case.program.compiled(&case.mpi)?)
-}
-
-/// On LLVM's, which reports what its threads do.
-fn reported_cores_are_accounted_for(case: &Case) -> anyhow::Result<()> {
-    check_cores(case, &case.program.compiled_by_clang(&case.mpi)?)
 }
 
 /// A tool that the user has named gets the reports of the run-time library, and ours says so.
@@ -350,7 +327,7 @@ fn predictions_come_true(case: &Case) -> anyhow::Result<()> {
             let job = job(&folder);
             let job = if change { job.with_env("LBTEST_CHANGE", "1") } else { job };
             job.bare()?.must_succeed()?;
-            shortest_s = shortest_s.min(elapsed_s(&truth, case.ranks)?);
+            shortest_s = shortest_s.min(own_works(&truth, case.ranks, 0.0)?.elapsed_s);
         }
         Ok(shortest_s)
     };
@@ -373,33 +350,19 @@ fn predictions_come_true(case: &Case) -> anyhow::Result<()> {
     anyhow::bail!("{asked}: {before_s:.4} → {after_s:.4} s, but predicted to save {found:.4?} s")
 }
 
-/// What killed ranks had not summed up is in their markers.
 fn killed_ranks_leave_their_regions(case: &Case) -> anyhow::Result<()> {
-    let program = case.program.compiled(&case.mpi)?;
     let nominal_s: f64 = case.program.value("nominal-s").context("nominal-s")?.parse()?;
-    let folder = place::fresh_folder(&case.name)?;
-    let truth = folder.join("truth");
-    let job = Job::new(&case.mpi, case.ranks, &program, &folder)
-        .with_env(own_clock::VARIABLE, &truth)
-        .with_env("LBTEST_KILL", "1")
-        .with_env("OMP_WAIT_POLICY", "passive");
+    let job = Job::of_case(case)?.with_env("LBTEST_KILL", "1").with_env("OMP_WAIT_POLICY", "passive");
+    let truth = job.folder.join("truth");
+    let job = job.with_env(own_clock::VARIABLE, &truth);
     job.recorded()?;
     let report = run::report(&job.run_folder()?)?;
-    let (works, astray_s) = own_works(&truth, case.ranks, nominal_s)?;
+    let OwnWorks { works, astray_s, .. } = own_works(&truth, case.ranks, nominal_s)?;
     check_sums(&report)?;
-    check_works(&works, &report, astray_s)
+    check_works(&works, &reported_works(&report)?, astray_s)
 }
 
 /// Each thread's own markers say what it worked in all instances, those of an instance what its end says, and a timeline has a track of each thread.
-fn each_thread_is_recorded(case: &Case) -> anyhow::Result<()> {
-    each_thread_of(case, &case.program.compiled(&case.mpi)?)
-}
-
-/// The same on LLVM's run-time library.
-fn each_reported_thread_is_recorded(case: &Case) -> anyhow::Result<()> {
-    each_thread_of(case, &case.program.compiled_by_clang(&case.mpi)?)
-}
-
 fn each_thread_of(case: &Case, program: &Path) -> anyhow::Result<()> {
     let nominal_s: f64 = case.program.value("nominal-s").context("nominal-s")?.parse()?;
     let folder = place::fresh_folder(&case.name)?;
@@ -411,7 +374,7 @@ fn each_thread_of(case: &Case, program: &Path) -> anyhow::Result<()> {
         .with_env("KMP_BLOCKTIME", "0");
     job.recorded()?.must_succeed()?;
     let run = job.run_folder()?;
-    let (works, astray_s) = own_works(&truth, case.ranks, nominal_s)?;
+    let OwnWorks { works, astray_s, .. } = own_works(&truth, case.ranks, nominal_s)?;
     let dump = run::dump(&run)?;
     let (mut found, mut of_instance) = (Works::new(), BTreeMap::<u32, f64>::new());
     for record in &dump.records {
@@ -433,14 +396,7 @@ fn each_thread_of(case: &Case, program: &Path) -> anyhow::Result<()> {
             _ => {}
         }
     }
-    for ((function, thread), &truth_s) in works.iter().filter(|((function, _), _)| function != "outside") {
-        let found_s = found.get(&(function.clone(), *thread)).copied().unwrap_or(0.0);
-        let room_s = TOLERANCE * truth_s + ENTERING_S + astray_s;
-        ensure!(
-            (found_s - truth_s).abs() <= room_s,
-            "thread {thread} worked {found_s:.4} s in {function}, by its own clock {truth_s:.4} ± {room_s:.4}"
-        );
-    }
+    check_works(&works, &found, astray_s)?;
     let timeline = run::export(&run, "perfetto")?;
     let has_track = |name: &str| timeline.windows(name.len()).any(|bytes| bytes == name.as_bytes());
     ensure!(has_track("thread 1 of teams of main"), "the timeline has no track of thread 1");
@@ -487,12 +443,11 @@ fn check_cores(case: &Case, program: &Path) -> anyhow::Result<()> {
                 .with_env("OMP_WAIT_POLICY", "passive")
                 .with_env("KMP_BLOCKTIME", "0");
             job.urgent = true;
-            job.recorded()?.must_succeed()?;
-            let report = run::report(&job.run_folder()?)?;
+            let report = job.report()?;
             run::check_report(&report)?;
             check_talp(&run::talp(&job.run_folder()?)?, &report)?;
             check_marks(&run::dump(&job.run_folder()?)?, &report)?;
-            let (works, astray_s) = own_works(&truth, case.ranks, nominal_s)?;
+            let OwnWorks { works, astray_s, .. } = own_works(&truth, case.ranks, nominal_s)?;
             let own = OwnClocks { computations_s: Vec::new(), astray_s };
             let works: Vec<_> = works.into_iter().collect();
             Ok((own, json!({ "report": report, "works": works })))
@@ -503,7 +458,7 @@ fn check_cores(case: &Case, program: &Path) -> anyhow::Result<()> {
             check_sums(report)?;
             // A thread may lose its core between its clock's reading and the region's end.
             let works: Works = works.into_iter().collect();
-            check_works(&works, report, astray_s)?;
+            check_works(&works, &reported_works(report)?, astray_s)?;
             check_heavy_threads(&case.program, &works, report)?;
             check_mutexes(&case.program, report, astray_s)?;
             check_losses(&case.program, report, astray_s / nominal_s)
@@ -518,13 +473,9 @@ const IN_THE_SYSTEM: f64 = 0.1;
 
 /// Pools that no run-time library reports have names, sizes, and a utilization that is that of their threads' own clocks within four times its error.
 fn pools_are_used(case: &Case) -> anyhow::Result<()> {
-    let folder = place::fresh_folder(&case.name)?;
-    let truth = folder.join("truth");
-    let job = Job::new(&case.mpi, case.ranks, &case.program.compiled(&case.mpi)?, &folder)
-        .with_env(own_clock::VARIABLE, &truth)
-        .with_env("LBPROF_SAMPLE", "1000");
-    job.recorded()?.must_succeed()?;
-    let report = run::report(&job.run_folder()?)?;
+    let job = Job::of_case(case)?.with_env("LBPROF_SAMPLE", "1000");
+    let truth = job.folder.join("truth");
+    let report = job.with_env(own_clock::VARIABLE, &truth).report()?;
     let pools = report["thread_pools"].as_array().context("thread_pools")?;
     let text = fs::read_to_string(truth.with_extension("0"))?;
     let elapsed = text.lines().find_map(|line| line.strip_prefix("elapsed ")).context("no elapsed time")?;
@@ -553,45 +504,28 @@ fn pools_are_used(case: &Case) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The tests of this suite.
-///
-/// Errors: the programs or MPIs cannot be listed.
+/// Further checks of programs in threads/: the first part of the tests' names, of which programs, and what is checked.
+const FURTHER: [(&str, &[&str], fn(&Case) -> anyhow::Result<()>); 10] = [
+    ("by_clang::", &[""], |case| check_cores(case, &case.program.compiled_by_clang(&case.mpi)?)),
+    ("another_tool::", &["rank_imbalance"], another_tool_comes_first),
+    ("spinning::", &["all_kinds"], |case| spinning_waits(case, &case.program.compiled(&case.mpi)?)),
+    ("reported_spinning::", &["all_kinds"], |case| spinning_waits(case, &case.program.compiled_by_clang(&case.mpi)?)),
+    ("imports::", &["every_wait"], every_function_is_called),
+    ("linked_library::", &["thread_imbalance"], a_linked_library_is_reported),
+    ("killed::", &["all_kinds"], killed_ranks_leave_their_regions),
+    ("each_thread::", &["all_kinds"], |case| each_thread_of(case, &case.program.compiled(&case.mpi)?)),
+    ("each_reported_thread::", &["all_kinds"], |case| {
+        each_thread_of(case, &case.program.compiled_by_clang(&case.mpi)?)
+    }),
+    ("what_if::", &["late_team", "serial_function", "thread_imbalance"], predictions_come_true),
+];
+
 pub fn trials() -> anyhow::Result<Vec<Trial>> {
-    let mut trials = suite::cases("threads", "threads", cores_are_accounted_for)?;
+    let mut trials = suite::cases("threads", "threads", |case| check_cores(case, &case.program.compiled(&case.mpi)?))?;
     trials.extend(suite::cases("pools", "pools", pools_are_used)?);
-    trials.extend(suite::cases_of_variant("threads", "by_clang::", "threads", reported_cores_are_accounted_for)?);
-    let mut others = suite::cases_of_variant("threads", "another_tool::", "threads", another_tool_comes_first)?;
-    others.retain(|trial| trial.name().contains("rank_imbalance"));
-    trials.extend(others);
-    for (variant, check) in [
-        ("spinning::", spinning_is_waiting as fn(&Case) -> anyhow::Result<()>),
-        ("reported_spinning::", reported_spinning_is_waiting),
-    ] {
-        let mut spinning = suite::cases_of_variant("threads", variant, "threads", check)?;
-        spinning.retain(|trial| trial.name().contains("all_kinds"));
-        trials.extend(spinning);
+    for (variant, programs, check) in FURTHER {
+        let of_variant = suite::cases_of_variant("threads", variant, "threads", check)?;
+        trials.extend(of_variant.into_iter().filter(|trial| programs.iter().any(|name| trial.name().contains(name))));
     }
-    let mut imports = suite::cases_of_variant("threads", "imports::", "threads", every_function_is_called)?;
-    imports.retain(|trial| trial.name().contains("every_wait"));
-    trials.extend(imports);
-    let mut linked = suite::cases_of_variant("threads", "linked_library::", "threads", a_linked_library_is_reported)?;
-    linked.retain(|trial| trial.name().contains("thread_imbalance"));
-    trials.extend(linked);
-    let mut killed = suite::cases_of_variant("threads", "killed::", "threads", killed_ranks_leave_their_regions)?;
-    killed.retain(|trial| trial.name().contains("all_kinds"));
-    trials.extend(killed);
-    for (variant, check) in [
-        ("each_thread::", each_thread_is_recorded as fn(&Case) -> anyhow::Result<()>),
-        ("each_reported_thread::", each_reported_thread_is_recorded),
-    ] {
-        let mut each = suite::cases_of_variant("threads", variant, "threads", check)?;
-        each.retain(|trial| trial.name().contains("all_kinds"));
-        trials.extend(each);
-    }
-    let mut changed = suite::cases_of_variant("threads", "what_if::", "threads", predictions_come_true)?;
-    changed.retain(|trial| {
-        ["late_team", "serial_function", "thread_imbalance"].iter().any(|name| trial.name().contains(name))
-    });
-    trials.extend(changed);
     Ok(trials)
 }

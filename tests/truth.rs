@@ -12,27 +12,21 @@ use lbprof_tests::mpi::Mpi;
 use lbprof_tests::own_clock::{self, OwnClocks};
 use lbprof_tests::program::{Program, shared_object};
 use lbprof_tests::suite::{self, Case};
-use lbprof_tests::{facts, place, run};
+use lbprof_tests::{facts, run};
 use libtest_mimic::Trial;
 use serde_json::Value;
 
 fn the_report_says_the_truth(case: &Case) -> anyhow::Result<()> {
-    let program = case.program.compiled(&case.mpi)?;
     let recorded = || {
-        let folder = place::fresh_folder(&case.name)?;
-        let own = folder.join("own-clock");
-        let mut job = Job::new(&case.mpi, case.ranks, &program, &folder)
-            .run_by_interpreter_of(&case.program)
-            .with_env_of(&case.program)
-            .with_env(own_clock::VARIABLE, &own);
+        let mut job = Job::of_case(case)?.with_env_of(&case.program);
+        let own = job.folder.join("own-clock");
+        job = job.with_env(own_clock::VARIABLE, &own);
         if let Some(plugin) = case.program.value("plugin") {
             job = job.with_env("LBTEST_PLUGIN", plugin_of(plugin, &case.mpi)?);
         }
         job.urgent = true;
-        job.recorded()?.must_succeed()?;
-        let logs = job.run_folder()?;
-        run::dump(&logs)?.check_invariants()?;
-        let report = run::report(&logs)?;
+        let report = job.report()?;
+        run::dump(&job.run_folder()?)?.check_invariants()?;
         run::check_report(&report)?;
         Ok((OwnClocks::read(&own, case.ranks)?, report))
     };
@@ -86,9 +80,6 @@ fn check_own_clocks(own: &OwnClocks, program: &Program, report: &Value, astray_s
     Ok(())
 }
 
-/// The tests of this suite.
-///
-/// Errors: the programs or MPIs cannot be listed.
 pub fn trials() -> anyhow::Result<Vec<Trial>> {
     suite::cases("truth", "truth", the_report_says_the_truth)
 }

@@ -31,7 +31,6 @@ fn write_shim(folder: &Path, name: &str, command: &[String]) {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Returns the load balance of a run.
 fn load_balance(folder: &Path) -> f64 {
     let report = run::report(folder).unwrap();
     report["efficiency"]["load_balance"].as_f64().unwrap()

@@ -11,8 +11,7 @@ use anyhow::{Context, ensure};
 use lbprof_tests::launch::Job;
 use lbprof_tests::mpi::{self, Mpi};
 use lbprof_tests::place;
-use lbprof_tests::program::Program;
-use lbprof_tests::suite;
+use lbprof_tests::suite::{self, ProgramCheck};
 use libtest_mimic::Trial;
 
 /// How long a job may take to begin, and a process to end.
@@ -109,27 +108,15 @@ fn the_parent_ends_as_the_program_does() -> anyhow::Result<()> {
     Ok(())
 }
 
-type Check = fn(&Mpi, &Path, &Path) -> anyhow::Result<()>;
-
-const TESTS: [(&str, Check); 2] = [
-    ("a_running_job_is_shown_until_it_ends", a_running_job_is_shown_until_it_ends),
-    ("the_report_follows_the_run", the_report_follows_the_run),
-];
-
-/// The tests of this suite.
-///
-/// Errors: the programs or MPIs cannot be listed.
 pub fn trials() -> anyhow::Result<Vec<Trial>> {
     let mut trials =
         vec![suite::trial("the_parent_ends_as_the_program_does".to_owned(), the_parent_ends_as_the_program_does)];
+    let tests: [(&str, ProgramCheck); 2] = [
+        ("a_running_job_is_shown_until_it_ends", a_running_job_is_shown_until_it_ends),
+        ("the_report_follows_the_run", the_report_follows_the_run),
+    ];
     for mpi in mpi::all()? {
-        for (name, check) in TESTS {
-            let (mpi, name) = (mpi.clone(), format!("{name}::{}", mpi.name));
-            trials.push(suite::trial(name.clone(), move || {
-                let program = Program::read(Path::new("watch/steps.c"))?.compiled(&mpi)?;
-                check(&mpi, &program, &place::fresh_folder(&format!("watch::{name}"))?)
-            }));
-        }
+        trials.extend(tests.map(|(name, check)| suite::of_program(&mpi, name, "watch/steps.c", check)));
     }
     Ok(trials)
 }

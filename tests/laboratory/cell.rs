@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use anyhow::{Context, bail};
 use lbprof_tests::launch::Job;
@@ -14,7 +15,6 @@ use super::statements::{self, Judgement};
 use super::table;
 use super::truth::{PlannedRun, Truth};
 
-/// The number of steps.
 const STEPS: usize = 16;
 
 /// Rounds of runs before the least disturbed run of a cell has to be right.
@@ -23,17 +23,14 @@ const MAX_ROUNDS: usize = 3;
 /// How many times as long as the shortest bare run an undisturbed recorded one takes.
 const DISTURBED: f64 = 1.04;
 
-/// The changes that are made for real.
 pub const CHANGES: [&str; 4] = [AS_IS, "cut", "parts", "each"];
 
-/// No change.
 pub const AS_IS: &str = "as-is";
 
 /// The bare runs of a round. What is as it is runs more than once: where an MPI moves messages only while ranks happen to be in it, the same program takes
 /// one of several times, and a recorded run is compared with the bare one that is like it.
 const BARE_RUNS: [&str; 6] = [AS_IS, "cut", "parts", AS_IS, "each", AS_IS];
 
-/// How ranks depend on one another in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dependence {
     /// Each on all others.
@@ -50,7 +47,6 @@ pub enum Dependence {
     Sweep,
     /// Each on whoever holds a lock, so that one rank works at a time.
     Lock,
-    /// Ranks take work as they come.
     OnDemand,
     /// The same, from a rank that does none of it.
     IdleMaster,
@@ -63,115 +59,83 @@ pub enum Dependence {
 }
 
 impl Dependence {
-    /// Whether ranks take work as they come.
     pub fn is_on_demand(self) -> bool {
         matches!(self, Dependence::OnDemand | Dependence::IdleMaster)
     }
 }
 
-/// A shape of the program, with messages of a size.
+/// A shape for each `BYTES/RANKS` of each name, as in `NAME BYTES/RANKS BYTES/RANKS, NAME …`.
+fn add_shapes(all: &mut Vec<Shape>, dependence: Dependence, patterns: Patterns, names: &'static str) {
+    for words in names.split(", ") {
+        let (name, sizes) = words.split_once(' ').expect("a name and sizes");
+        for size in sizes.split(' ') {
+            let (bytes, n_ranks) = size.split_once('/').expect("bytes and ranks");
+            let (bytes, n_ranks) = (bytes.parse().expect("bytes"), n_ranks.parse().expect("ranks"));
+            all.push(Shape { name, bytes, n_ranks, dependence, patterns });
+        }
+    }
+}
+
 #[derive(Debug)]
 pub struct Shape {
     pub name: &'static str,
     pub bytes: usize,
     pub n_ranks: usize,
     pub dependence: Dependence,
-    pub patterns: &'static [&'static str],
+    pub patterns: Patterns,
 }
 
-const ALL_PATTERNS: &[&str] = &["end", "middle", "two", "moving", "first", "opposed", "chance", "even"];
-const ONE_PART: &[&str] = &["end", "middle", "two", "moving", "chance", "even"];
-const FOUR_PATTERNS: &[&str] = &["end", "middle", "moving", "chance"];
-const SLOW: &[&str] = &["end", "two", "even"];
+type Patterns = &'static [&'static str];
+const ALL_PATTERNS: Patterns = &["end", "middle", "two", "moving", "first", "opposed", "chance", "even"];
+const ONE_PART: Patterns = &["end", "middle", "two", "moving", "chance", "even"];
+const FOUR_PATTERNS: Patterns = &["end", "middle", "moving", "chance"];
+const SLOW: Patterns = &["end", "two", "even"];
+/// All shapes, in the order of the table in docs/validation.md.
+pub static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
+    use Dependence::*;
+    let mut all = Vec::new();
+    let rows = [
+        (Neighbours, ALL_PATTERNS, "line-waitall 1000/4 1000/8 16384/4, line-sendrecv 1000/4 16384/4"),
+        (Neighbours, ALL_PATTERNS, "line-isend-recv 1000/4, line-persistent 1000/4, line-neighbourhood 1000/4"),
+        (Neighbours, ALL_PATTERNS, "line-partitions 1000/4"),
+        (All, ALL_PATTERNS, "line-fence 1000/4"),
+        (Neighbours, ALL_PATTERNS, "line-post-start 1000/4"),
+        (All, ALL_PATTERNS, "line-locks 1000/4"),
+        (Neighbours, ALL_PATTERNS, "grid-waitall 1000/6, grid-sendrecv 1000/6, grid-isend-recv 1000/6"),
+        (Neighbours, ALL_PATTERNS, "grid-persistent 1000/6, grid-neighbourhood 1000/6, grid-partitions 1000/6"),
+        (All, ALL_PATTERNS, "grid-fence 1000/6"),
+        (Neighbours, ALL_PATTERNS, "grid-post-start 1000/6"),
+        (All, ALL_PATTERNS, "grid-locks 1000/6"),
+        (Overlap, ALL_PATTERNS, "overlap 8/4 512/2 512/4 4000/4 16384/4 65536/4"),
+        (Overlap, FOUR_PATTERNS, "overlap-tested 1000/4 16384/4"),
+        (Overlap, ALL_PATTERNS, "overlap-persistent 1000/4"),
+        (All, ALL_PATTERNS, "allreduce 8/4, alltoall 8/4, roots 8/4, iallreduce 8/4, tree 8/4 8/8"),
+        (Reduction, SLOW, "user-reduction 8/4"),
+        (Turns, ONE_PART, "odd-even 1000/4"),
+        (Chain, ONE_PART, "pipeline 1000/4"),
+        (Neighbours, FOUR_PATTERNS, "line-mprobe 1000/4, line-bsend 1000/4, line-any-source 1000/4"),
+        (Neighbours, FOUR_PATTERNS, "line-waitsome 1000/4"),
+        (All, FOUR_PATTERNS, "line-consensus 1000/4"),
+        (Neighbours, FOUR_PATTERNS, "line-alltoallw 1000/4, cube-waitall 1000/8"),
+        (All, FOUR_PATTERNS, "ring 1000/4, transpose 1000/4, reduce-scatter 4/4"),
+        (All, FOUR_PATTERNS, "nonblocking-tree 8/4, coupling 1000/4"),
+        (Target, SLOW, "accumulate 8/4"),
+        (Overlap, FOUR_PATTERNS, "overlap-ialltoall 1000/4"),
+        (All, FOUR_PATTERNS, "persistent-allreduce 8/4"),
+        (Chain, ONE_PART, "pipeline-ssend 1000/4"),
+        (Sweep, ONE_PART, "wavefront 1000/4"),
+        (Lock, SLOW, "locked-section 8/4"),
+        (IdleMaster, SLOW, "master 4/4, probing-master 4/4, counter-idle-host 8/4, counter-idle-receiver 8/4"),
+        (OnDemand, SLOW, "counter 8/4, counter-lock 8/4, counter-accumulate 8/4"),
+        (OnDemand, SLOW, "counter-request 8/4, counter-swap 8/4"),
+        (Output, &["even"], "output-mpi 8/4, output-posix 8/4"),
+    ];
+    for (dependence, patterns, names) in rows {
+        add_shapes(&mut all, dependence, patterns, names);
+    }
+    all
+});
 
-const fn shape(
-    name: &'static str,
-    bytes: usize,
-    n_ranks: usize,
-    dependence: Dependence,
-    patterns: &'static [&'static str],
-) -> Shape {
-    Shape { name, bytes, n_ranks, dependence, patterns }
-}
-
-/// All shapes.
-pub const SHAPES: [Shape; 68] = {
-    use Dependence::{
-        All, Chain, IdleMaster, Lock, Neighbours, OnDemand, Output, Overlap, Reduction, Sweep, Target, Turns,
-    };
-    [
-        shape("line-waitall", 1000, 4, Neighbours, ALL_PATTERNS),
-        shape("line-waitall", 1000, 8, Neighbours, ALL_PATTERNS),
-        shape("line-waitall", 16384, 4, Neighbours, ALL_PATTERNS),
-        shape("line-sendrecv", 1000, 4, Neighbours, ALL_PATTERNS),
-        shape("line-sendrecv", 16384, 4, Neighbours, ALL_PATTERNS),
-        shape("line-isend-recv", 1000, 4, Neighbours, ALL_PATTERNS),
-        shape("line-persistent", 1000, 4, Neighbours, ALL_PATTERNS),
-        shape("line-neighbourhood", 1000, 4, Neighbours, ALL_PATTERNS),
-        shape("line-partitions", 1000, 4, Neighbours, ALL_PATTERNS),
-        shape("line-fence", 1000, 4, All, ALL_PATTERNS),
-        shape("line-post-start", 1000, 4, Neighbours, ALL_PATTERNS),
-        shape("line-locks", 1000, 4, All, ALL_PATTERNS),
-        shape("grid-waitall", 1000, 6, Neighbours, ALL_PATTERNS),
-        shape("grid-sendrecv", 1000, 6, Neighbours, ALL_PATTERNS),
-        shape("grid-isend-recv", 1000, 6, Neighbours, ALL_PATTERNS),
-        shape("grid-persistent", 1000, 6, Neighbours, ALL_PATTERNS),
-        shape("grid-neighbourhood", 1000, 6, Neighbours, ALL_PATTERNS),
-        shape("grid-partitions", 1000, 6, Neighbours, ALL_PATTERNS),
-        shape("grid-fence", 1000, 6, All, ALL_PATTERNS),
-        shape("grid-post-start", 1000, 6, Neighbours, ALL_PATTERNS),
-        shape("grid-locks", 1000, 6, All, ALL_PATTERNS),
-        shape("overlap", 8, 4, Overlap, ALL_PATTERNS),
-        shape("overlap", 512, 2, Overlap, ALL_PATTERNS),
-        shape("overlap", 512, 4, Overlap, ALL_PATTERNS),
-        shape("overlap", 4000, 4, Overlap, ALL_PATTERNS),
-        shape("overlap", 16384, 4, Overlap, ALL_PATTERNS),
-        shape("overlap", 65536, 4, Overlap, ALL_PATTERNS),
-        shape("overlap-tested", 1000, 4, Overlap, FOUR_PATTERNS),
-        shape("overlap-tested", 16384, 4, Overlap, FOUR_PATTERNS),
-        shape("overlap-persistent", 1000, 4, Overlap, ALL_PATTERNS),
-        shape("allreduce", 8, 4, All, ALL_PATTERNS),
-        shape("alltoall", 8, 4, All, ALL_PATTERNS),
-        shape("roots", 8, 4, All, ALL_PATTERNS),
-        shape("iallreduce", 8, 4, All, ALL_PATTERNS),
-        shape("tree", 8, 4, All, ALL_PATTERNS),
-        shape("tree", 8, 8, All, ALL_PATTERNS),
-        shape("user-reduction", 8, 4, Reduction, SLOW),
-        shape("odd-even", 1000, 4, Turns, ONE_PART),
-        shape("pipeline", 1000, 4, Chain, ONE_PART),
-        shape("line-mprobe", 1000, 4, Neighbours, FOUR_PATTERNS),
-        shape("line-bsend", 1000, 4, Neighbours, FOUR_PATTERNS),
-        shape("line-any-source", 1000, 4, Neighbours, FOUR_PATTERNS),
-        shape("line-waitsome", 1000, 4, Neighbours, FOUR_PATTERNS),
-        shape("line-consensus", 1000, 4, All, FOUR_PATTERNS),
-        shape("line-alltoallw", 1000, 4, Neighbours, FOUR_PATTERNS),
-        shape("cube-waitall", 1000, 8, Neighbours, FOUR_PATTERNS),
-        shape("ring", 1000, 4, All, FOUR_PATTERNS),
-        shape("transpose", 1000, 4, All, FOUR_PATTERNS),
-        shape("reduce-scatter", 4, 4, All, FOUR_PATTERNS),
-        shape("nonblocking-tree", 8, 4, All, FOUR_PATTERNS),
-        shape("coupling", 1000, 4, All, FOUR_PATTERNS),
-        shape("accumulate", 8, 4, Target, SLOW),
-        shape("overlap-ialltoall", 1000, 4, Overlap, FOUR_PATTERNS),
-        shape("persistent-allreduce", 8, 4, All, FOUR_PATTERNS),
-        shape("pipeline-ssend", 1000, 4, Chain, ONE_PART),
-        shape("wavefront", 1000, 4, Sweep, ONE_PART),
-        shape("locked-section", 8, 4, Lock, SLOW),
-        shape("master", 4, 4, IdleMaster, SLOW),
-        shape("probing-master", 4, 4, IdleMaster, SLOW),
-        shape("counter-idle-host", 8, 4, IdleMaster, SLOW),
-        shape("counter-idle-receiver", 8, 4, IdleMaster, SLOW),
-        shape("counter", 8, 4, OnDemand, SLOW),
-        shape("counter-lock", 8, 4, OnDemand, SLOW),
-        shape("counter-accumulate", 8, 4, OnDemand, SLOW),
-        shape("counter-request", 8, 4, OnDemand, SLOW),
-        shape("counter-swap", 8, 4, OnDemand, SLOW),
-        shape("output-mpi", 8, 4, Output, &["even"]),
-        shape("output-posix", 8, 4, Output, &["even"]),
-    ]
-};
-
-/// The cells that are judged on every run of the tests.
 pub const SAMPLE: [&str; 12] = [
     "line-waitall 1000 B × 4, middle",
     "line-sendrecv 16384 B × 4, first",
@@ -188,18 +152,15 @@ pub const SAMPLE: [&str; 12] = [
 ];
 
 impl Shape {
-    /// Returns the shape with its size and number of ranks, as a name of tests.
     pub fn title(&self) -> String {
         format!("{}-{}-{}", self.name, self.bytes, self.n_ranks)
     }
 
-    /// Returns the cells of the shape.
     pub fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
         self.patterns.iter().map(move |&pattern| Cell { shape: self, pattern })
     }
 }
 
-/// A shape with a pattern of imbalance.
 #[derive(Clone, Copy, Debug)]
 pub struct Cell<'a> {
     pub shape: &'a Shape,
@@ -207,7 +168,6 @@ pub struct Cell<'a> {
 }
 
 impl Cell<'_> {
-    /// Returns the cell's name.
     pub fn name(&self) -> String {
         let Shape { name, bytes, n_ranks, .. } = self.shape;
         format!("{name} {bytes} B × {n_ranks}, {}", self.pattern)
@@ -218,14 +178,10 @@ impl Cell<'_> {
     }
 }
 
-/// What is known of a cell after some rounds.
 #[derive(Default)]
 pub struct CellRuns {
-    /// Seconds of the shortest bare run with each change.
     pub shortest_s: BTreeMap<&'static str, f64>,
-    /// Seconds of all bare runs as it is.
     pub as_is_s: Vec<f64>,
-    /// The least disturbed recorded run, and its report.
     recorded: Option<(PlannedRun, Value)>,
 }
 

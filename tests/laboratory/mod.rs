@@ -18,16 +18,13 @@ use libtest_mimic::Trial;
 
 use self::cell::{Cell, SAMPLE, SHAPES, Shape};
 
-/// The tests of this suite.
-///
-/// Errors: the programs or MPIs cannot be listed.
 pub fn trials() -> anyhow::Result<Vec<Trial>> {
     let is_all = std::env::var_os("LBTEST_LABORATORY").is_some_and(|which| which == "all");
     mpi::all().map(|mpis| {
         let mut trials =
             vec![suite::trial("table".into(), table::check), suite::trial("kinds".into(), statements::check_kinds)];
         for mpi in &mpis {
-            for shape in &SHAPES {
+            for shape in SHAPES.iter() {
                 let cells: Vec<Cell> =
                     shape.cells().filter(|cell| is_all || SAMPLE.contains(&cell.name().as_str())).collect();
                 if !cells.is_empty() {
@@ -39,7 +36,6 @@ pub fn trials() -> anyhow::Result<Vec<Trial>> {
     })
 }
 
-/// Returns the test of one shape's cells under an MPI.
 fn trial(mpi: &mpi::Mpi, shape: &'static Shape, cells: Vec<Cell<'static>>) -> libtest_mimic::Trial {
     let mpi = mpi.clone();
     suite::trial(format!("{}::{}", shape.title(), mpi.name), move || cell::judge(&mpi, shape, &cells))

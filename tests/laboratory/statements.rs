@@ -43,10 +43,8 @@ const NOT_JUDGED: &[&str] = &["no cores", "few calls", "unclear polls", "set-up"
 /// Further findings of single shapes.
 const OF_SHAPES: &[&str] = &["file access", "busy target", "held lock", "slow in parts"];
 
-/// The statements that are judged, by column of the table.
 pub const COLUMNS: [&str; 9] = ["lost", "class", "ranks", "causes", "path", "loop", "gain", "findings", "predictions"];
 
-/// Whether a statement is right.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     Right,
@@ -54,7 +52,6 @@ pub enum Answer {
     Wrong(String),
 }
 
-/// A judged statement.
 #[derive(Clone, Debug)]
 pub struct Judgement {
     pub column: &'static str,
@@ -62,12 +59,10 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// Whether the statement is wrong.
     pub fn is_wrong(&self) -> bool {
         matches!(self.answer, Answer::Wrong(_))
     }
 
-    /// Returns what is wrong.
     pub fn wrong(&self) -> Option<String> {
         match &self.answer {
             Answer::Wrong(why) => Some(format!("{}: {why}", self.column)),
@@ -85,7 +80,6 @@ pub fn check_kinds() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Judges all statements of a report.
 pub fn judge(truth: &Truth, report: &Value) -> anyhow::Result<Vec<Judgement>> {
     let answers = [
         judge_lost(truth, report)?,
@@ -203,7 +197,6 @@ fn judge_class(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
     Ok(is_or(is_right, || format!("{kind}: {}", sentence(report))))
 }
 
-/// Whether the report states that ranks may compute within reductions.
 fn is_reduction_doubted(report: &Value) -> bool {
     report["verdict"]["text"].as_str().is_some_and(|text| text.contains("MPI_Op_create"))
 }
@@ -235,7 +228,6 @@ fn seconds_by_rank(list: &Value, seconds: &str) -> anyhow::Result<BTreeMap<u64, 
     Ok(by_rank)
 }
 
-/// Who causes the waiting for computation.
 fn judge_causes(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
     if truth.dependence.is_on_demand() {
         return Ok(Answer::NotMade);
@@ -278,7 +270,6 @@ fn judge_causes(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
     })
 }
 
-/// The rank on which the critical path mainly is.
 fn judge_path(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
     let [slow] = truth.slow_ranks.as_slice() else { return Ok(Answer::NotMade) };
     if truth.dependence.is_on_demand() || truth.dependence == Dependence::Output {
@@ -320,7 +311,6 @@ fn percent_in(text: &str) -> Option<f64> {
     digits.parse().ok()
 }
 
-/// What the first screen promises.
 fn judge_gain(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
     let lines = rows(&report["verdict"]["answer"]["lines"], "lines")?;
     let Some(gain) = lines.iter().find(|line| line["label"] == "gain").and_then(|line| line["text"].as_str()) else {

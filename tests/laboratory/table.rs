@@ -11,7 +11,6 @@ use lbprof_tests::{mpi, place};
 use super::cell::{Dependence, SHAPES, Shape};
 use super::statements::{Answer, COLUMNS, Judgement};
 
-/// The lines around the generated table.
 const BEGIN: &str = "<!-- Generated: scripts/test --lab -->";
 const END: &str = "<!-- End of what is generated. -->";
 
@@ -58,7 +57,7 @@ fn read_rows(mpi: &str, shape: &Shape) -> Option<BTreeMap<usize, [usize; 3]>> {
 /// Returns the shapes by how their ranks depend on one another, in the order of [`SHAPES`].
 fn shapes_by_dependence() -> Vec<(Dependence, Vec<&'static Shape>)> {
     let mut groups: Vec<(Dependence, Vec<&'static Shape>)> = Vec::new();
-    for shape in &SHAPES {
+    for shape in SHAPES.iter() {
         match groups.iter_mut().find(|(dependence, _)| *dependence == shape.dependence) {
             Some((_, shapes)) => shapes.push(shape),
             None => groups.push((shape.dependence, vec![shape])),
@@ -67,7 +66,6 @@ fn shapes_by_dependence() -> Vec<(Dependence, Vec<&'static Shape>)> {
     groups
 }
 
-/// Returns the words for a dependence in the table.
 fn dependence_words(dependence: Dependence) -> &'static str {
     match dependence {
         Dependence::All => "all others",
@@ -85,7 +83,6 @@ fn dependence_words(dependence: Dependence) -> &'static str {
     }
 }
 
-/// Returns how the table names a shape: name, bytes and ranks.
 fn shape_name(shape: &Shape) -> String {
     format!("{} {}/{}", shape.name, shape.bytes, shape.n_ranks)
 }
@@ -139,7 +136,7 @@ pub fn check() -> anyhow::Result<()> {
     if std::env::var_os("UPDATE_DOCS").is_some() {
         return Ok(fs::write(&path, format!("{before}{BEGIN}\n\n{}\n{END}{after}", generate()))?);
     }
-    for shape in &SHAPES {
+    for shape in SHAPES.iter() {
         let name = shape_name(shape);
         ensure!(table.contains(&name), "docs/validation.md lacks {name}");
     }

@@ -4,22 +4,17 @@ use std::collections::BTreeMap;
 
 use super::cell::{AS_IS, Cell, CellRuns, Dependence};
 
-/// What the program states of a run.
 #[derive(Clone, Debug)]
 pub struct PlannedRun {
-    /// Seconds by the program's clock.
     pub elapsed_s: f64,
-    /// Seconds of each rank's work by the plan.
     pub work_s: Vec<f64>,
 }
 
-/// The truth of a cell.
 #[derive(Clone, Debug)]
 pub struct Truth {
     pub pattern: &'static str,
     pub dependence: Dependence,
     pub n_ranks: usize,
-    /// The number of steps.
     pub n_steps: usize,
     /// Seconds that the steps of the recorded run take, by the program's clock.
     pub elapsed_s: f64,
@@ -88,12 +83,10 @@ impl Truth {
         if is_known { (self.shortest_s - longest_s).max(0.0) } else { 0.0 }
     }
 
-    /// Returns by how many percent a change really prolongs the run; negative: it saves.
     pub fn change_percent(&self, change: &str) -> f64 {
         self.changes.get(change).copied().unwrap_or(0.0)
     }
 
-    /// Returns the percent that the best of the changes saves, at least 0.
     pub fn best_saving_percent(&self) -> f64 {
         self.changes.values().fold(0.0, |best: f64, change| best.max(-change))
     }
@@ -105,16 +98,8 @@ impl Truth {
 
     /// Whether all work is that of the plan, in steps.
     pub fn has_steps_of_work(&self) -> bool {
-        matches!(
-            self.dependence,
-            Dependence::All
-                | Dependence::Neighbours
-                | Dependence::Overlap
-                | Dependence::Turns
-                | Dependence::Chain
-                | Dependence::Sweep
-                | Dependence::Lock
-        )
+        use Dependence::{All, Chain, Lock, Neighbours, Overlap, Sweep, Turns};
+        matches!(self.dependence, All | Neighbours | Overlap | Turns | Chain | Sweep | Lock)
     }
 
     /// Whether ranks do the work of the plan in their own order, so that what balance gains is known from the changes.

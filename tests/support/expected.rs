@@ -22,7 +22,6 @@ fn polls(name: &str) -> bool {
     named.is_some_and(|&operation| Operation::polls(operation as u16))
 }
 
-/// What a program says of one record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Expected {
     /// The C function without `MPI_`, `_c` included.
@@ -47,19 +46,8 @@ impl Expected {
 
     /// Whether it completes a send or a transfer to a window, which may be complete from the start.
     fn may_be_shared(&self) -> bool {
-        let completes = [
-            "Wait",
-            "Test",
-            "Waitany",
-            "Testany",
-            "Waitsome",
-            "Testsome",
-            "Waitall",
-            "Testall",
-            "Request_free",
-            "Completed",
-        ]
-        .contains(&self.function.as_str());
+        let completes = "Wait Test Waitany Testany Waitsome Testsome Waitall Testall Request_free Completed";
+        let completes = completes.split(' ').any(|name| name == self.function);
         let received = self.facts.split(' ').nth(3) == Some("0");
         completes && received && !self.facts.contains("persistent") && !self.facts.contains("cancelled")
     }
@@ -95,7 +83,6 @@ fn facts(record: &Record) -> String {
 /// Completions, of one request and of several, that were complete from the start, of which nothing is known.
 const SHARED: [&str; 2] = ["- - 0 0 - point-to-point nothing", "- - 0 0 - point-to-point -"];
 
-/// The last record of every rank.
 const FINALIZE: &str = "Finalize - - 0 0 - management -";
 
 /// The C functions that the program says it called, without `MPI_`; parts of calls are not among them.
@@ -107,13 +94,23 @@ pub fn functions(path: &Path, ranks: usize) -> anyhow::Result<BTreeSet<String>> 
     Ok(functions)
 }
 
-/// What a rank says.
 fn read(path: &Path, rank: u32) -> anyhow::Result<Vec<Expected>> {
     let file = path.with_extension(rank.to_string());
     let text = fs::read_to_string(&file).with_context(|| format!("reading {}", file.display()))?;
     let expected: Vec<Expected> = text.lines().map(Expected::parse).collect::<anyhow::Result<_>>()?;
     ensure!(!expected.is_empty(), "rank {rank} expects nothing");
     Ok(expected)
+}
+
+/// The calls of a rank, without unsuccessful polls that the program does not speak of.
+fn compared_records<'a>(dump: &'a Dump, rank: u32, expected: &[Expected]) -> Vec<&'a Record> {
+    let is_poll = |one: &Expected| one.facts.ends_with("nothing") && !one.facts.contains("inactive");
+    let mut records = dump.calls_of(rank);
+    records.retain(|record| {
+        let found_nothing = polls(&record.operation) && record.has("nothing") && !record.has("inactive");
+        !found_nothing || expected.iter().any(|one| one.operation() == record.operation && is_poll(one))
+    });
+    records
 }
 
 /// Compares all ranks' records with what the program wrote to `path.<rank>`.
@@ -129,19 +126,7 @@ pub fn compare(path: &Path, ranks: usize, dump: &Dump) -> anyhow::Result<()> {
     let mut differences = Vec::new();
     for rank in 0..ranks as u32 {
         let expected = read(path, rank)?;
-        let polls_expected = |record: &Record| {
-            let found_nothing = |one: &Expected| one.facts.ends_with("nothing") && !one.facts.contains("inactive");
-            expected.iter().any(|one| one.operation() == record.operation && found_nothing(one))
-        };
-        let records: Vec<&Record> = dump
-            .calls_of(rank)
-            .into_iter()
-            .filter(|record| {
-                let poll = polls(&record.operation) && record.has("nothing") && !record.has("inactive");
-                !poll || polls_expected(record)
-            })
-            .collect();
-        let mut records = records.into_iter().peekable();
+        let mut records = compared_records(dump, rank, &expected).into_iter().peekable();
         for one in &expected {
             if one.may_be_shared() {
                 let found = records.peek().map(|record| facts(record));
@@ -156,41 +141,26 @@ pub fn compare(path: &Path, ranks: usize, dump: &Dump) -> anyhow::Result<()> {
                     _ => {}
                 }
             }
+            let Expected { function, facts: wanted, label } = one;
             let Some(record) = records.next() else {
-                differences.push(format!("rank {rank}: no record of {} {}", one.function, one.facts));
+                differences.push(format!("rank {rank}: no record of {function} {wanted}"));
                 break;
             };
+            let (found, at) = (facts(record), format!("rank {rank}, record {}", record.sequence));
             if record.operation != one.operation() {
-                differences.push(format!(
-                    "rank {rank}, record {}: expected {} {}, found {} {}",
-                    record.sequence,
-                    one.function,
-                    one.facts,
-                    record.operation,
-                    facts(record)
-                ));
+                let operation = &record.operation;
+                differences.push(format!("{at}: expected {function} {wanted}, found {operation} {found}"));
                 break;
             }
-            if facts(record) != one.facts {
-                differences.push(format!(
-                    "rank {rank}, record {} {} on {}: expected {}, found {}",
-                    record.sequence,
-                    one.function,
-                    one.label,
-                    one.facts,
-                    facts(record)
-                ));
+            if found != *wanted {
+                differences.push(format!("{at} {function} on {label}: expected {wanted}, found {found}"));
             }
-            if let (label, Some(uid)) = (&one.label, &record.comm_uid)
-                && label != "-"
-            {
+            if let Some(uid) = record.comm_uid.as_ref().filter(|_| label != "-") {
                 let known = uid_of.entry(label.clone()).or_insert_with(|| uid.clone());
                 let other = label_of.entry(uid.clone()).or_insert_with(|| label.clone());
                 if known != uid || other != label {
-                    differences.push(format!(
-                        "rank {rank}, record {} {}: {label} has id {uid}, elsewhere {known}; {uid} is {other}",
-                        record.sequence, one.function
-                    ));
+                    let ids = format!("{label} has id {uid}, elsewhere {known}; {uid} is {other}");
+                    differences.push(format!("{at} {function}: {ids}"));
                 }
             }
         }

@@ -33,9 +33,9 @@
 use anyhow::{Context, bail, ensure};
 use serde_json::Value;
 
-use crate::formula::evaluate;
 use crate::program::Program;
 use crate::run::TOLERANCE;
+use lbprof_simulator::script::evaluate;
 
 /// The tolerance of waiting, of what causes it, and of what follows from it.
 const TOLERANCE_OF_WAITING: f64 = 0.03;
@@ -55,14 +55,18 @@ pub fn check(program: &Program, ranks: usize, report: &Value, astray_s: f64) -> 
             None => wrong.push(format!("{what} is not in the report, the truth is {truth:.5}")),
         }
     };
-    let n = ranks as f64;
+    let n = ("P".to_owned(), ranks as f64);
+    // In scripts, `$` marks names.
+    let value = |formula: &str, names: &[(String, f64)]| {
+        evaluate(&formula.replace(['P'], "$P").replace('p', "$p"), names).map_err(anyhow::Error::msg)
+    };
     for expectation in program.values("expect") {
         let (fact, formula) = expectation.split_once('=').with_context(|| format!("expect: {expectation}"))?;
         let (name, brackets) = parse(fact.trim())?;
         match brackets.split_last() {
             Some((&"p", before)) => {
                 for p in 0..ranks {
-                    let truth = evaluate(formula, &[("P", n), ("p", p as f64)])?;
+                    let truth = value(formula, &[n.clone(), ("p".to_owned(), p as f64)])?;
                     let p = p.to_string();
                     let brackets = [before, &[p.as_str()]].concat();
                     let (tolerance, found) = find(report, name, &brackets)?;
@@ -75,7 +79,7 @@ pub fn check(program: &Program, ranks: usize, report: &Value, astray_s: f64) -> 
             }
             _ => {
                 let (tolerance, found) = find(report, name, &brackets)?;
-                compare(fact.trim().to_owned(), tolerance, found, evaluate(formula, &[("P", n)])?);
+                compare(fact.trim().to_owned(), tolerance, found, value(formula, std::slice::from_ref(&n))?);
             }
         }
     }
@@ -110,7 +114,6 @@ fn per_second_astray(fact: &str, tolerance: f64, ranks: usize, elapsed_s: f64) -
     }
 }
 
-/// A fact's name and what its brackets hold.
 fn parse(fact: &str) -> anyhow::Result<(&str, Vec<&str>)> {
     let at = fact.find('[').unwrap_or(fact.len());
     let (name, mut rest) = fact.split_at(at);
@@ -175,18 +178,15 @@ fn find(report: &Value, name: &str, brackets: &[&str]) -> anyhow::Result<(f64, O
     }
 }
 
-/// A value of a region's efficiency.
 fn of_region(report: &Value, path: &str, key: &str) -> Option<f64> {
     let regions = report["regions"].as_array().into_iter().flatten();
     regions.filter(|one| one["path"] == path).find_map(|one| one["efficiency"][key].as_f64())
 }
 
-/// The main loops that were found.
 fn main_loops(report: &Value) -> impl Iterator<Item = &Value> {
     report["loops"].as_array().into_iter().flatten().filter(|one| one["main"] == true)
 }
 
-/// A number of a loop.
 fn of_loop(one: &Value, key: &str) -> Option<f64> {
     match key {
         "iterations" => one["iterations_max"].as_f64(),
@@ -201,7 +201,6 @@ fn rank<'a>(report: &'a Value, p: &str) -> anyhow::Result<&'a Value> {
     report["ranks"].get(p.parse::<usize>()?).with_context(|| format!("no rank {p} in the report"))
 }
 
-/// A value of a cluster: its id, a blank, and the name.
 fn of_cluster(report: &Value, what: &str) -> anyhow::Result<Option<f64>> {
     let (id, name) = what.split_once(' ').with_context(|| format!("what of cluster {what}?"))?;
     let id: u64 = id.parse()?;
@@ -213,7 +212,6 @@ fn of_cluster(report: &Value, what: &str) -> anyhow::Result<Option<f64>> {
     Ok(value.and_then(Value::as_f64))
 }
 
-/// Whether an object's region is this one or in it.
 fn within(one: &Value, region: &str) -> bool {
     let path = one["region"].as_str().and_then(|path| path.strip_prefix(region));
     path.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -224,7 +222,6 @@ fn sum(list: &Value, key: &str, which: impl Fn(&Value) -> bool) -> Option<f64> {
     Some(list.as_array()?.iter().filter(|&one| which(one)).filter_map(|one| one[key].as_f64()).sum())
 }
 
-/// The key of a prediction: its scenario, and its region or rank.
 fn replay(report: &Value, what: &str, key: &str) -> Option<f64> {
     let answers = |one: &&Value| {
         let rest = one["scenario"].as_str().and_then(|known| what.strip_prefix(known)).map(str::trim);

@@ -22,7 +22,7 @@ pub fn of_bare(job: &Job) -> anyhow::Result<Outcome> {
         return Ok(known);
     }
     let outcome = job.bare()?;
-    if !leaves_files(job.folder)? {
+    if !leaves_files(&job.folder)? {
         fs::create_dir_all(place::known_outcomes())?;
         fs::write(path, serde_json::to_vec(&outcome)?)?;
     }
@@ -62,7 +62,6 @@ fn launchers(job: &Job) -> impl Iterator<Item = OsString> {
     std::env::split_paths(&search).map(move |folder| folder.join(&name).into()).collect::<Vec<_>>().into_iter()
 }
 
-/// The absolute paths of files in a word, which may be a list of paths.
 fn named_files(word: &OsStr) -> impl Iterator<Item = PathBuf> {
     let paths = word.as_bytes().split(|&byte| byte == b':').map(|path| PathBuf::from(OsStr::from_bytes(path)));
     paths.filter(|path| path.is_absolute() && path.is_file())

@@ -14,51 +14,42 @@ use crate::mpi::{self, Family, Mpi};
 use crate::place;
 use crate::program::{Program, shared_object};
 use crate::stored::{self, FilesBefore, RunSource};
-use crate::suite;
+use crate::suite::{self, Case};
 
-/// What to run, and how.
 #[derive(Clone, Debug)]
 pub struct Job<'a> {
-    /// The MPI.
     pub mpi: &'a Mpi,
-    /// How many ranks.
     pub ranks: usize,
-    /// The program and its arguments.
     pub command: Vec<OsString>,
     /// The folder to run it in; output and logs go there, too.
-    pub folder: &'a Path,
+    pub folder: PathBuf,
     /// Environment beside the tests' own. No other `LBPROF_*` variable reaches the program.
     pub env: Vec<(String, OsString)>,
     /// Shell words before the program on each rank, such as `prlimit --nofile=8`.
     pub wrapper: Vec<OsString>,
-    /// How long it may take.
     pub timeout: Duration,
     /// Whether what it takes is judged: it gets a core before other work of the machine, as far as the user may ask for that, and no other such job
     /// runs at the same time.
     pub urgent: bool,
 }
 
-/// How a run ended, and what it printed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Outcome {
     /// The launcher's exit code; `None`: a signal ended the launcher.
     pub code: Option<i32>,
-    /// The signal that ended the launcher.
     pub signal: Option<i32>,
     /// Lines of the standard output, sorted, for ranks print in any order.
     pub stdout: Vec<String>,
-    /// The standard error, as it came.
     pub stderr: String,
 }
 
 impl<'a> Job<'a> {
-    /// A job with nothing special about it.
-    pub fn new(mpi: &'a Mpi, ranks: usize, program: &Path, folder: &'a Path) -> Self {
+    pub fn new(mpi: &'a Mpi, ranks: usize, program: &Path, folder: &Path) -> Self {
         Job {
             mpi,
             ranks,
             command: vec![program.into()],
-            folder,
+            folder: folder.to_path_buf(),
             env: Vec::new(),
             wrapper: Vec::new(),
             timeout: Duration::from_secs(90),
@@ -66,15 +57,23 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// The same with one more variable.
-    #[must_use]
+    /// A case's program, compiled or by its interpreter, in a fresh folder of the case's name.
+    pub fn of_case(case: &'a Case) -> anyhow::Result<Job<'a>> {
+        Job::of_part(case, "")
+    }
+
+    /// The same in a folder of which the name ends with `part`.
+    pub fn of_part(case: &'a Case, part: &str) -> anyhow::Result<Job<'a>> {
+        let (program, folder) =
+            (case.program.compiled(&case.mpi)?, place::fresh_folder(&format!("{}{part}", case.name))?);
+        Ok(Job::new(&case.mpi, case.ranks, &program, &folder).run_by_interpreter_of(&case.program))
+    }
     pub fn with_env(mut self, name: &str, value: impl Into<OsString>) -> Self {
         self.env.push((name.into(), value.into()));
         self
     }
 
     /// The same of a script, by its interpreter, with the modules that scripts use.
-    #[must_use]
     pub fn run_by_interpreter_of(mut self, program: &Program) -> Self {
         if !program.is_script() {
             return self;
@@ -86,7 +85,6 @@ impl<'a> Job<'a> {
     }
 
     /// The same with the variables that the `env:` lines of a program's head give.
-    #[must_use]
     pub fn with_env_of(mut self, program: &Program) -> Self {
         let assignments = program.values("env").filter_map(|line| line.split_once('='));
         self.env.extend(assignments.map(|(name, value)| (name.to_owned(), value.into())));
@@ -103,27 +101,37 @@ impl<'a> Job<'a> {
         if self.logs().exists() {
             return Ok(self.logs());
         }
-        let mut runs = crate::run::runs_in(self.folder)?;
+        let mut runs = crate::run::runs_in(&self.folder)?;
         ensure!(runs.len() == 1, "there should be one run in {}: {runs:?}", self.folder.display());
         Ok(runs.remove(0))
     }
 
-    /// Runs it as it is.
     pub fn bare(&self) -> anyhow::Result<Outcome> {
         self.run(&[], "bare")
     }
 
-    /// Runs it under `lb-run`.
     pub fn recorded(&self) -> anyhow::Result<Outcome> {
         self.recorded_with(&[])
     }
 
-    /// Runs it under `lb-run` with options.
     pub fn recorded_with(&self, options: &[&str]) -> anyhow::Result<Outcome> {
         place::built("liblbprof.so")?;
         let mut words: Vec<OsString> = vec![place::built("lb-run")?.into()];
         words.extend(options.iter().map(OsString::from));
         self.run(&words, "recorded")
+    }
+
+    /// Runs it without and with the recorder; both must end alike and print the same. Returns how it ended with the recorder.
+    pub fn recorded_as_bare(&self) -> anyhow::Result<Outcome> {
+        let (bare, recorded) = (crate::known_outcome::of_bare(self)?, self.recorded()?);
+        recorded.must_equal(&bare, self.mpi)?;
+        Ok(recorded)
+    }
+
+    /// Runs it under `lb-run` to a good end; returns the report.
+    pub fn report(&self) -> anyhow::Result<serde_json::Value> {
+        self.recorded()?.must_succeed()?;
+        crate::run::report(&self.run_folder()?)
     }
 
     fn run(&self, recorder: &[OsString], how: &str) -> anyhow::Result<Outcome> {
@@ -144,11 +152,7 @@ impl<'a> Job<'a> {
         let mut command = Command::new(launcher);
         command.args(first).arg("-n").arg(self.ranks.to_string());
         command.args(recorder).args(&self.wrapper).args(&self.command);
-        for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().starts_with("LBPROF_") {
-                command.env_remove(name);
-            }
-        }
+        without_settings(&mut command);
         command.envs(self.mpi.env.iter().map(|(name, value)| (name, value)));
         command.env("LD_PRELOAD", shared_object(&["cc".into()], "support/yielding.c", self.mpi)?);
         if !recorder.is_empty() {
@@ -160,7 +164,7 @@ impl<'a> Job<'a> {
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
         let (stdout, stderr) = (self.folder.join(format!("{how}.stdout")), self.folder.join(format!("{how}.stderr")));
         command.stdin(Stdio::null()).stdout(File::create(&stdout)?).stderr(File::create(&stderr)?);
-        command.current_dir(self.folder).process_group(0);
+        command.current_dir(&self.folder).process_group(0);
         if self.urgent {
             // SAFETY: one system call between fork and exec, which may be made there; that it may fail is of no concern.
             unsafe {
@@ -206,13 +210,18 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Returns whether the tests are run by root.
 pub fn is_root() -> bool {
     // SAFETY: has no preconditions.
     unsafe { libc::geteuid() == 0 }
 }
 
-/// Sends a signal to the process group that the child leads.
+/// Removes the recorder's settings from a command's environment.
+pub fn without_settings(command: &mut Command) {
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("LBPROF_")) {
+        command.env_remove(name);
+    }
+}
+
 fn signal(child: &Child, signal: libc::c_int) {
     if let Ok(group) = libc::pid_t::try_from(child.id()) {
         // SAFETY: a plain system call; the child is not waited for yet, so the group is its own.
@@ -220,20 +229,17 @@ fn signal(child: &Child, signal: libc::c_int) {
     }
 }
 
-/// The end of a long text.
 pub fn last_lines(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     lines[lines.len().saturating_sub(30)..].join("\n")
 }
 
 impl Outcome {
-    /// Fails unless the run ended well.
     pub fn must_succeed(self) -> anyhow::Result<Outcome> {
         ensure!(self.code == Some(0), "ended with {}\n{}", self.how(), last_lines(&self.stderr));
         Ok(self)
     }
 
-    /// Fails unless both ended alike and printed the same.
     pub fn must_equal(&self, bare: &Outcome, mpi: &Mpi) -> anyhow::Result<()> {
         // Hydra's code is the bitwise or of its ranks' codes. Ranks that it kills when another one has died are killed by signal
         // 9, or end by themselves first, in a race.

@@ -3,33 +3,26 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 
-/// Who made an MPI, as far as launching and quirks differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
-    /// Open MPI.
     OpenMpi,
     /// MPICH and Intel MPI.
     Mpich,
 }
 
-/// An MPI.
 #[derive(Clone, Debug)]
 pub struct Mpi {
-    /// Its name here.
     pub name: String,
-    /// Who made it.
     pub family: Family,
     /// The C compiler and its first arguments.
     pub cc: Vec<String>,
-    /// The C++ compiler.
     pub cxx: Vec<String>,
     /// The Fortran compiler; `None`: this MPI came without.
     pub fortran: Option<Vec<String>>,
     /// The launcher, up to the number of ranks.
     pub launcher: Vec<String>,
-    /// Environment of the launcher.
     pub env: Vec<(String, String)>,
 }
 
@@ -39,7 +32,6 @@ pub fn names() -> Vec<String> {
     names.split_whitespace().map(str::to_owned).collect()
 }
 
-/// The MPIs to test.
 pub fn all() -> anyhow::Result<Vec<Mpi>> {
     names().iter().map(|name| Mpi::named(name)).collect()
 }
@@ -79,56 +71,29 @@ impl Mpi {
             let inherited = std::env::var("LD_LIBRARY_PATH").unwrap_or_default();
             set("LD_LIBRARY_PATH", &format!("{}:{inherited}", prefix.join("lib").display()));
         }
-        let mut mpi = match name {
-            "openmpi" | "mpich" => Mpi {
-                name: name.into(),
-                family,
-                cc: command("mpicc", &format!("mpicc.{name}")),
-                cxx: command("mpicxx", &format!("mpicxx.{name}")),
-                fortran: Some(command("mpifort", &format!("mpifort.{name}"))),
-                launcher: command("mpirun", &format!("mpirun.{name}")),
-                env,
-            },
-            "openmpi5" | "mpich5" | "mpich5-abi" | "impi" => {
-                let suffix = if name == "mpich5-abi" { "_abi" } else { "" };
-                if prefix.is_none() {
-                    bail!("{variable} does not say where {name} lies");
-                }
-                // Intel's compiler commands do not know where the wheel has put them.
-                let compiler = |base: &str| {
-                    let root =
-                        env.iter().filter(|(name, _)| name == "I_MPI_ROOT").map(|(name, at)| format!("{name}={at}"));
-                    let command = command(&format!("{base}{suffix}"), "");
-                    ["env".to_owned()].into_iter().chain(root).chain(command).collect()
-                };
-                Mpi {
-                    name: name.into(),
-                    family,
-                    cc: compiler("mpicc"),
-                    cxx: compiler("mpicxx"),
-                    fortran: None,
-                    launcher: command("mpirun", ""),
-                    env,
-                }
-            }
-            _ => {
-                bail!("no MPI named {name}: LBPROF_TEST_MPIS takes openmpi, mpich, openmpi5, mpich5, mpich5-abi, impi")
-            }
-        };
-        if family == Family::OpenMpi {
-            mpi.launcher.push("--oversubscribe".into());
+        let is_of_debian = ["openmpi", "mpich"].contains(&name);
+        if !is_of_debian && !["openmpi5", "mpich5", "mpich5-abi", "impi"].contains(&name) {
+            bail!("no MPI named {name}: LBPROF_TEST_MPIS takes openmpi, mpich, openmpi5, mpich5, mpich5-abi, impi");
         }
-        Ok(mpi)
-    }
-
-    /// The MPI of this name among those to test.
-    pub fn among(name: &str) -> anyhow::Result<Mpi> {
-        let found = names().into_iter().find(|known| known == name);
-        Mpi::named(&found.with_context(|| format!("{name} is not among the MPIs to test"))?)
+        if !is_of_debian && prefix.is_none() {
+            bail!("{variable} does not say where {name} lies");
+        }
+        let suffix = if name == "mpich5-abi" { "_abi" } else { "" };
+        // Intel's compiler commands do not know where the wheel has put them.
+        let root = env.iter().find(|(name, _)| name == "I_MPI_ROOT").map(|(name, at)| format!("{name}={at}"));
+        let compiler = |base: &str| {
+            let words = command(&format!("{base}{suffix}"), &format!("{base}.{name}"));
+            if is_of_debian { words } else { ["env".into()].into_iter().chain(root.clone()).chain(words).collect() }
+        };
+        let (cc, cxx, fortran) = (compiler("mpicc"), compiler("mpicxx"), is_of_debian.then(|| compiler("mpifort")));
+        let mut launcher = command("mpirun", &format!("mpirun.{name}"));
+        if family == Family::OpenMpi {
+            launcher.push("--oversubscribe".into());
+        }
+        Ok(Mpi { name: name.into(), family, cc, cxx, fortran, launcher, env })
     }
 }
 
-/// The interpreter of scripts.
 pub const PYTHON: &str = "/usr/bin/python3";
 
 /// The MPI that Python's mpi4py is linked with, by the names of the tests; or why there is none.

@@ -12,17 +12,14 @@ pub const VARIABLE: &str = "LBTEST_TRUTH";
 /// Runs before a disturbed one has to do.
 const ATTEMPTS: usize = 4;
 
-/// What all ranks say.
 #[derive(Clone, Debug)]
 pub struct OwnClocks {
-    /// Seconds of each computation, by rank.
     pub computations_s: Vec<Vec<f64>>,
     /// By how many seconds all ranks' computations went astray from the plan of the program's head: longer, shorter, or begun too late.
     pub astray_s: f64,
 }
 
 impl OwnClocks {
-    /// Reads `path.<rank>` of each rank.
     pub fn read(path: &Path, ranks: usize) -> anyhow::Result<Self> {
         let mut own = OwnClocks { computations_s: Vec::new(), astray_s: 0.0 };
         for rank in 0..ranks {

@@ -8,23 +8,19 @@ use anyhow::{Context, ensure};
 
 use crate::stored::{self, RunSource};
 
-/// The workspace's folder.
 pub fn workspace() -> PathBuf {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     tests.parent().unwrap_or(tests).to_path_buf()
 }
 
-/// The folder of the test programs' sources.
 pub fn programs() -> PathBuf {
     workspace().join("tests/programs")
 }
 
-/// The folder for programs once compiled and for the runs of tests.
 fn scratch() -> PathBuf {
     workspace().join("target")
 }
 
-/// The folder for the programs compiled with an MPI.
 pub fn binaries(mpi: &str) -> PathBuf {
     match stored::source() {
         RunSource::Launched => scratch().join("tests-bin").join(mpi),
@@ -32,12 +28,10 @@ pub fn binaries(mpi: &str) -> PathBuf {
     }
 }
 
-/// The folder for outcomes that are known from earlier tests.
 pub fn known_outcomes() -> PathBuf {
     scratch().join("tests-bin/outcomes")
 }
 
-/// The folder of all tests' runs.
 pub fn runs() -> PathBuf {
     scratch().join("tests-run")
 }
@@ -50,12 +44,10 @@ pub fn built(name: &str) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
-/// The folder of a test of this name.
 pub fn run_of(test: &str) -> PathBuf {
     runs().join(test.replace("::", "/"))
 }
 
-/// An empty folder for a test of this name.
 pub fn fresh_folder(test: &str) -> anyhow::Result<PathBuf> {
     let path = run_of(test);
     match fs::remove_dir_all(&path) {
@@ -68,10 +60,16 @@ pub fn fresh_folder(test: &str) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
+/// An empty folder `name` in the folder of a test.
+pub fn subfolder(folder: &Path, name: &str) -> anyhow::Result<PathBuf> {
+    let path = folder.join(name);
+    fs::create_dir_all(&path).with_context(|| format!("making {}", path.display()))?;
+    Ok(path)
+}
+
 /// A lock on a file, held until dropped; other processes that want it wait.
 pub struct Lock(#[expect(dead_code, reason = "closing the file gives the lock back")] File);
 
-/// Takes the lock of this name.
 pub fn lock(name: &str) -> anyhow::Result<Lock> {
     let folder = scratch().join("tests-bin");
     fs::create_dir_all(&folder)?;

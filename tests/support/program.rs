@@ -11,6 +11,7 @@
 //! - `compiler:` the compiler, for a program that is not linked with an MPI;
 //! - anything else: see the tests that use it.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -22,12 +23,9 @@ use crate::mpi::Mpi;
 use crate::place;
 use crate::stored::{self, RunSource};
 
-/// A test program.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// Its source.
     pub source: PathBuf,
-    /// Its name: that of the source without the extension.
     pub name: String,
     /// Lines `key: value` of its head, in order.
     pub head: Vec<(String, String)>,
@@ -68,23 +66,19 @@ impl Program {
         Ok(Program { source, name, head })
     }
 
-    /// The first value of a key.
     pub fn value(&self, key: &str) -> Option<&str> {
         self.head.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
     }
 
-    /// All values of a key.
     pub fn values<'a>(&'a self, key: &'a str) -> impl Iterator<Item = &'a str> {
         self.head.iter().filter(move |(known, _)| known == key).map(|(_, value)| value.as_str())
     }
 
-    /// The numbers of ranks to run it on.
     pub fn ranks(&self) -> Vec<usize> {
         let ranks = self.value("ranks").unwrap_or("4");
         ranks.split_whitespace().filter_map(|n| n.trim_end_matches(',').parse().ok()).collect()
     }
 
-    /// Whether `mpi` can run it.
     pub fn runs_under(&self, mpi: &Mpi) -> bool {
         if self.is_fortran() && mpi.fortran.is_none() {
             return false;
@@ -105,7 +99,6 @@ impl Program {
         matches!(self.extension(), "f90" | "f")
     }
 
-    /// Whether it is run by an interpreter rather than compiled.
     pub fn is_script(&self) -> bool {
         self.extension() == "py"
     }
@@ -181,6 +174,20 @@ impl Program {
         build(compiler, &arguments, &self.source, self.value("link"), &output)?;
         Ok(output)
     }
+}
+
+/// The C functions of interpose/calls.table, without `MPI_`, large-count twins included.
+pub fn calls_of_table() -> anyhow::Result<BTreeSet<String>> {
+    let path = place::workspace().join("interpose/calls.table");
+    let table = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let mut functions = BTreeSet::new();
+    for line in table.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
+        let mut words = line.split_whitespace();
+        let function = words.next().context("a row without a function")?;
+        functions.extend((words.next() == Some("c")).then(|| format!("{function}_c")));
+        functions.insert(function.to_owned());
+    }
+    Ok(functions)
 }
 
 /// A shared object of ours, compiled from `source` (below `tests`) with `compiler`.

@@ -15,7 +15,6 @@ use crate::place;
 /// The tolerance of a measured time or ratio against the truth.
 pub const TOLERANCE: f64 = 0.02;
 
-/// A record, as `lb-report dump` prints it.
 #[derive(Clone, Debug, Deserialize)]
 #[expect(missing_docs, reason = "the dump's keys, which docs/report-reference.md explains")]
 pub struct Record {
@@ -46,40 +45,22 @@ pub struct Record {
 }
 
 /// The operations of markers; all others are calls or parts of calls.
-const MARKERS: [&str; 13] = [
-    "RegionEnter",
-    "RegionLeave",
-    "Work",
-    "Counter",
-    "Memory",
-    "Flush",
-    "Pause",
-    "Resume",
-    "ProgramEnd",
-    "ParallelBegin",
-    "ParallelWaits",
-    "ParallelEnd",
-    "ParallelThread",
-];
+const MARKERS: &str = "RegionEnter RegionLeave Work Counter Memory Flush Pause Resume ProgramEnd ParallelBegin \
+                       ParallelWaits ParallelEnd ParallelThread";
 
 impl Record {
-    /// Whether it is a call or a part of one.
-    pub fn is_of_call(&self) -> bool {
-        !MARKERS.contains(&self.operation.as_str())
+    fn is_of_call(&self) -> bool {
+        MARKERS.split(' ').all(|marker| marker != self.operation)
     }
 
-    /// Whether this fact holds.
     pub fn has(&self, flag: &str) -> bool {
         self.flags.iter().any(|known| known == flag)
     }
 }
 
-/// All that `lb-report dump` prints of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Dump {
-    /// Records, by rank and thread in order.
     pub records: Vec<Record>,
-    /// Lines of other types, by type.
     pub others: BTreeMap<String, Vec<Value>>,
 }
 
@@ -95,7 +76,14 @@ fn lb_report(before: &[&str], folder: &Path, after: &[&str]) -> anyhow::Result<(
     Ok((output.status.code(), stdout))
 }
 
-/// The records of the run in `folder`.
+/// Runs a command, which must succeed, and returns what it prints.
+pub fn printed(command: &mut Command) -> anyhow::Result<String> {
+    let output = command.output()?;
+    let (out, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    ensure!(output.status.success(), "{command:?}: {}\n{out}{errors}", output.status);
+    Ok(out.into_owned())
+}
+
 pub fn dump(folder: &Path) -> anyhow::Result<Dump> {
     let (_, text) = lb_report(&["dump"], folder, &[])?;
     let mut dump = Dump::default();
@@ -110,18 +98,15 @@ pub fn dump(folder: &Path) -> anyhow::Result<Dump> {
     Ok(dump)
 }
 
-/// The report, as `lb-report --json` prints it.
 pub fn report(folder: &Path) -> anyhow::Result<Value> {
     report_asking(folder, &[])
 }
 
-/// The same with further arguments.
 pub fn report_asking(folder: &Path, arguments: &[&str]) -> anyhow::Result<Value> {
     let (_, text) = lb_report(&[], folder, &[&["--json"], arguments].concat())?;
     Ok(serde_json::from_str(&text)?)
 }
 
-/// A run in the JSON of TALP.
 pub fn talp(folder: &Path) -> anyhow::Result<Value> {
     let (_, text) = lb_report(&["export", "talp"], folder, &[])?;
     Ok(serde_json::from_str(&text)?)
@@ -130,9 +115,7 @@ pub fn talp(folder: &Path) -> anyhow::Result<Value> {
 /// A run in another program's format, with all of its bytes; of a trace of Paraver the events.
 pub fn export(folder: &Path, format: &str) -> anyhow::Result<Vec<u8>> {
     let file = folder.with_extension(format);
-    let mut command = Command::new(place::built("lb-report")?);
-    let output = command.args(["export", format]).arg(folder).arg("-o").arg(&file).output()?;
-    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    printed(Command::new(place::built("lb-report")?).args(["export", format]).arg(folder).arg("-o").arg(&file))?;
     let written = if format == "paraver" { file.with_extension("paraver.prv") } else { file };
     Ok(fs::read(written)?)
 }
@@ -166,6 +149,11 @@ impl Dump {
     /// Calls and parts of calls of a rank's first thread, in order.
     pub fn calls_of(&self, rank: u32) -> Vec<&Record> {
         self.records.iter().filter(|record| record.rank == rank && record.thread == 0 && record.is_of_call()).collect()
+    }
+
+    /// How many calls of an operation, or parts of that name, a rank's first thread made.
+    pub fn count_of(&self, rank: u32, operation: &str) -> usize {
+        self.calls_of(rank).iter().filter(|call| call.operation == operation).count()
     }
 
     /// What must hold of any run: times in order, windows closed, requests completed that were started.

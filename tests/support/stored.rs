@@ -21,21 +21,17 @@ use bincode::{Decode, Encode};
 use crate::launch::{Job, Outcome};
 use crate::place;
 
-/// The folder of programs whose runs are stored.
 pub const PROGRAMS: &str = "/tmp/lbprof-stored-programs";
 
 /// Level of compression: stored once, read often.
 const LEVEL: i32 = 19;
 
-/// Where the runs of a suite come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RunSource {
     /// Programs are run.
     #[default]
     Launched,
-    /// Programs are run, and their runs stored.
     Storing,
-    /// Nothing is run.
     Stored,
 }
 
@@ -50,7 +46,6 @@ impl RunSource {
     }
 }
 
-/// One run: how it ended and what it wrote.
 #[derive(Encode, Decode)]
 struct StoredRun {
     code: Option<i32>,
@@ -61,7 +56,6 @@ struct StoredRun {
     files: BTreeMap<String, Vec<u8>>,
 }
 
-/// The runs of the test that this thread is in.
 #[derive(Default)]
 struct TestRuns {
     source: RunSource,
@@ -74,12 +68,10 @@ thread_local! {
     static CURRENT: RefCell<TestRuns> = RefCell::default();
 }
 
-/// Returns where the runs of this thread's test come from.
 pub fn source() -> RunSource {
     CURRENT.with_borrow(|current| current.source)
 }
 
-/// Runs the check of a test whose runs come from `source`.
 pub fn with_runs(source: RunSource, test: &str, check: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
     let mut runs = if source == RunSource::Stored { read_runs(test)? } else { Vec::new() };
     runs.reverse();
@@ -92,7 +84,6 @@ pub fn with_runs(source: RunSource, test: &str, check: impl FnOnce() -> anyhow::
     outcome
 }
 
-/// Returns the file with the runs of a test.
 fn file_of(test: &str) -> PathBuf {
     place::workspace()
         .join("tests/stored")
@@ -126,7 +117,6 @@ pub fn take_run() -> anyhow::Result<Outcome> {
     Ok(Outcome { code: run.code, signal: run.signal, stdout: run.stdout, stderr: run.stderr })
 }
 
-/// Returns whether runs of a test are stored.
 pub fn is_stored(test: &str) -> bool {
     file_of(test).exists()
 }
@@ -149,12 +139,10 @@ pub fn write_logs(test: &str, folder: &Path) -> anyhow::Result<()> {
 pub struct FilesBefore(BTreeMap<PathBuf, SystemTime>);
 
 impl FilesBefore {
-    /// Looks at the folders that `job` writes to.
     pub fn of(job: &Job) -> anyhow::Result<FilesBefore> {
         Ok(FilesBefore(files_of(job)?))
     }
 
-    /// Keeps what `job` has written and how it ended.
     pub fn keep(self, job: &Job, outcome: &Outcome) -> anyhow::Result<()> {
         let mut files = BTreeMap::new();
         for (path, changed) in files_of(job)? {
@@ -194,7 +182,6 @@ fn file_of_program(output: &Path) -> anyhow::Result<PathBuf> {
     Ok(place::workspace().join("tests/stored/programs").join(format!("{name}.zst")))
 }
 
-/// Stores a program that was compiled at `output`.
 pub fn keep_program(output: &Path) -> anyhow::Result<()> {
     let file = file_of_program(output)?;
     fs::create_dir_all(file.parent().context("a file without a folder")?)?;

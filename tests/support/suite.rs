@@ -2,20 +2,24 @@
 
 use std::cell::Cell;
 
+use std::path::Path;
+
 use libtest_mimic::{Arguments, Trial};
 
 use crate::mpi::Mpi;
 use crate::program::Program;
 use crate::stored::{self, RunSource};
-use crate::{mpi, program};
+use crate::{launch, mpi, place, program};
 
-/// What a test is given: the program, the MPI, the number of ranks, the test's name.
+/// A test under an MPI in a folder of its own.
+pub type MpiCheck = fn(&Mpi, &Path) -> anyhow::Result<()>;
+
+/// The same of a compiled program, which comes before the folder.
+pub type ProgramCheck = fn(&Mpi, &Path, &Path) -> anyhow::Result<()>;
+
 pub struct Case {
-    /// The program.
     pub program: Program,
-    /// The MPI.
     pub mpi: Mpi,
-    /// How many ranks.
     pub ranks: usize,
     /// The test's name, also that of its folder.
     pub name: String,
@@ -24,78 +28,45 @@ pub struct Case {
 /// How the programs of a suite are run where a test says nothing of it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RunDefaults {
-    /// Whether programs are sampled, as those of users are. Reports take longer with samples, so this is for tests of what sampling may do to programs.
     pub samples: bool,
-    /// Where runs come from.
     pub source: RunSource,
 }
 
-/// Tests about one subject.
-#[derive(Clone, Copy)]
-pub struct Suite {
-    /// The first part of its tests' names.
-    pub name: &'static str,
-    /// Makes the tests.
-    pub trials: fn() -> anyhow::Result<Vec<Trial>>,
-    /// How programs are run.
-    pub defaults: RunDefaults,
-}
+/// Suites whose programs are sampled, as those of users are, for tests of what sampling may do to programs. Reports take longer with samples.
+const WITH_SAMPLES: [&str; 2] = ["harmless", "places"];
 
-impl Suite {
-    /// A suite whose programs are run in the common way.
-    pub const fn new(name: &'static str, trials: fn() -> anyhow::Result<Vec<Trial>>) -> Suite {
-        let defaults = RunDefaults { samples: false, source: RunSource::Launched };
-        Suite { name, trials, defaults }
-    }
+/// The first part of the names of a suite's tests, and what makes them.
+pub type Suite = (&'static str, fn() -> anyhow::Result<Vec<Trial>>);
 
-    /// The same suite with sampled programs.
-    pub const fn with_samples(mut self) -> Suite {
-        self.defaults.samples = true;
-        self
-    }
-
-    /// The same suite with its runs from this source.
-    #[must_use]
-    pub fn with_source(mut self, source: RunSource) -> Suite {
-        self.defaults.source = source;
-        self
-    }
-
-    /// Returns the suite's tests. What is wrong with their list is itself a failed test, so that it is seen.
-    fn collect(&self) -> Vec<Trial> {
-        COLLECTED.set(self.name);
-        DEFAULTS.set(self.defaults);
-        let trials = (self.trials)().unwrap_or_else(|error| {
-            let error = format!("{error:#}");
-            vec![trial("the list of tests".into(), move || Err(anyhow::anyhow!(error)))]
-        });
-        DEFAULTS.set(RunDefaults::default());
-        trials
-    }
+/// Returns a suite's tests. What is wrong with their list is itself a failed test, so that it is seen.
+fn collect(suite: &Suite, source: RunSource) -> Vec<Trial> {
+    let (name, trials) = *suite;
+    COLLECTED.set(name);
+    DEFAULTS.set(RunDefaults { samples: WITH_SAMPLES.contains(&name), source });
+    let trials = trials().unwrap_or_else(|error| {
+        let error = format!("{error:#}");
+        vec![trial("the list of tests".into(), move || Err(anyhow::anyhow!(error)))]
+    });
+    DEFAULTS.set(RunDefaults::default());
+    trials
 }
 
 thread_local! {
     /// The suite whose tests are being made on this thread.
     static COLLECTED: Cell<&'static str> = const { Cell::new("") };
-    /// How programs are run by this thread's test.
     static DEFAULTS: Cell<RunDefaults> = Cell::default();
 }
 
-/// Returns how programs are run by this thread's test.
 pub fn defaults() -> RunDefaults {
     DEFAULTS.get()
 }
 
 /// The tests of all programs of `folder`, under `suite`.
-///
-/// Errors: what is wrong with the programs' sources or with `LBPROF_TEST_MPIS`.
 pub fn cases(suite: &str, folder: &str, check: fn(&Case) -> anyhow::Result<()>) -> anyhow::Result<Vec<Trial>> {
     cases_of_variant(suite, "", folder, check)
 }
 
 /// The same, of which `variant` is the first part of each name.
-///
-/// Errors: as [`cases`].
 pub fn cases_of_variant(
     suite: &str,
     variant: &str,
@@ -129,6 +100,34 @@ pub fn cases_of_variant(
     Ok(trials)
 }
 
+/// A test `NAME::MPI` of each check under each MPI.
+pub fn of_mpis(checks: &[(&'static str, MpiCheck)]) -> anyhow::Result<Vec<Trial>> {
+    let mut trials = Vec::new();
+    for mpi in mpi::all()? {
+        for &(name, check) in checks {
+            let (mpi, name) = (mpi.clone(), format!("{name}::{}", mpi.name));
+            let folder = format!("{}::{name}", COLLECTED.get());
+            trials.push(trial(name, move || check(&mpi, &place::fresh_folder(&folder)?)));
+        }
+    }
+    Ok(trials)
+}
+
+/// A test `NAME::MPI` of the program at `source`, below `tests/programs`.
+pub fn of_program(mpi: &Mpi, name: &str, source: &str, check: ProgramCheck) -> Trial {
+    let (mpi, name, source) = (mpi.clone(), format!("{name}::{}", mpi.name), source.to_owned());
+    let folder = format!("{}::{name}", COLLECTED.get());
+    trial(name, move || {
+        let program = Program::read(Path::new(&source))?.compiled(&mpi)?;
+        check(&mpi, &program, &place::fresh_folder(&folder)?)
+    })
+}
+
+/// The same test, ignored unless root runs it.
+pub fn needing_root(trial: Trial) -> Trial {
+    if launch::is_root() { trial } else { trial.with_ignored_flag(true).with_kind("needs root") }
+}
+
 /// A test of this name, in the suite whose tests are being made.
 pub fn trial(name: String, check: impl FnOnce() -> anyhow::Result<()> + Send + 'static) -> Trial {
     let name = format!("{}::{name}", COLLECTED.get());
@@ -146,10 +145,10 @@ pub fn is_all() -> bool {
 }
 
 /// Runs the tests of `suites` that `is_in_short_run`, or all of them, with `threads` at a time, and ends the process with their result.
-pub fn main(suites: &[Suite], threads: usize, is_in_short_run: fn(&str) -> bool) -> ! {
+pub fn main(suites: &[Suite], source: RunSource, threads: usize, is_in_short_run: fn(&str) -> bool) -> ! {
     let mut arguments = Arguments::from_args();
     arguments.test_threads = arguments.test_threads.or(Some(threads));
-    let mut trials: Vec<Trial> = suites.iter().flat_map(Suite::collect).collect();
+    let mut trials: Vec<Trial> = suites.iter().flat_map(|suite| collect(suite, source)).collect();
     if !is_all() && arguments.filter.is_none() {
         trials.retain(|trial| is_in_short_run(trial.name()));
     }

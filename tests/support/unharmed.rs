@@ -35,7 +35,6 @@ use crate::{known_outcome, place, run};
 /// Kinds of problem that depend on how busy the machine is.
 const OF_THE_MACHINE: [&str; 5] = ["Preempted", "NoCore", "Disturbed", "SlowClock", "ClocksUnknown"];
 
-/// How `lb-report` ends where there is no run.
 pub const NO_RUN: i32 = 5;
 
 /// Runs the program of a case with and without the recorder, compares, and checks the report against the program's head.
@@ -51,12 +50,8 @@ pub fn with_and_without_the_same(case: &Case) -> anyhow::Result<()> {
         let paths = paths.map(|path| Ok(path?.display().to_string())).collect::<anyhow::Result<Vec<_>>>()?;
         job = job.with_env("LBTEST_PLUGIN", paths.join(":"));
     }
-    job.wrapper = program
-        .value("wrapper")
-        .unwrap_or("")
-        .split_whitespace()
-        .map(|word| OsString::from(word.replace('_', " ")))
-        .collect();
+    let wrapper = program.value("wrapper").unwrap_or("").split_whitespace();
+    job.wrapper = wrapper.map(|word| OsString::from(word.replace('_', " "))).collect();
     if let Some(buffer) = program.value("buffer") {
         job = job.with_env("LBPROF_BUFFER", buffer);
     }
@@ -141,10 +136,8 @@ fn check_report(case: &Case, logs: &Path) -> anyhow::Result<()> {
     let report = run::report(logs)?;
     let words = |key| program.value(key).unwrap_or("").split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let maybe = words("maybe");
-    let found: Vec<String> = run::problems(&report)
-        .into_iter()
-        .filter(|kind| !maybe.contains(kind) && !OF_THE_MACHINE.contains(&kind.as_str()))
-        .collect();
+    let mut found = run::problems(&report);
+    found.retain(|kind| !maybe.contains(kind) && !OF_THE_MACHINE.contains(&kind.as_str()));
     let mut problems = words("problems");
     problems.sort();
     ensure!(found == problems, "the report shows {found:?}, not {problems:?}: {}", report["run"]["problems"]);
@@ -185,10 +178,8 @@ fn check_report(case: &Case, logs: &Path) -> anyhow::Result<()> {
         let count: usize = count.parse()?;
         for rank in 0..case.ranks as u32 {
             let found = dump.calls_of(rank).iter().filter(|record| record.operation == operation).count();
-            ensure!(
-                found == count || at_least && found > count,
-                "rank {rank} has {found} records of {operation}, not {count}"
-            );
+            let is_right = found == count || at_least && found > count;
+            ensure!(is_right, "rank {rank} has {found} records of {operation}, not {count}");
         }
     }
     Ok(())

@@ -8,7 +8,6 @@ use object::{Object, ObjectSymbol};
 
 use crate::round::{LineUse, TouchedLine};
 
-/// The recorder's file.
 const RECORDER: &str = "liblbprof.so";
 
 /// A row of `/proc/<pid>/maps`.
@@ -19,7 +18,6 @@ struct Mapping {
     path: String,
 }
 
-/// The mappings of a process.
 pub struct Image {
     mappings: Vec<Mapping>,
     /// Symbols by their addresses, of the files asked for so far.
@@ -27,7 +25,6 @@ pub struct Image {
 }
 
 impl Image {
-    /// Reads the mappings of a process.
     pub fn read(pid: libc::pid_t) -> anyhow::Result<Image> {
         let text = fs::read_to_string(format!("/proc/{pid}/maps")).context("reading the mappings")?;
         let mappings = text.lines().filter_map(parse_mapping).collect();
@@ -38,7 +35,6 @@ impl Image {
         self.mappings.iter().find(|mapping| (mapping.begin..mapping.end).contains(&address))
     }
 
-    /// Returns whether an address lies in the recorder's file.
     pub fn is_recorder(&self, address: u64) -> bool {
         self.mapping(address).is_some_and(|mapping| mapping.path.ends_with(RECORDER))
     }

@@ -21,7 +21,6 @@ mod tracee;
 fn main() -> anyhow::Result<()> {
     use anyhow::ensure;
 
-    /// Rounds that are left out.
     const N_WARM_UP: usize = 20;
 
     let mut words: Vec<_> = std::env::args_os().skip(1).collect();

@@ -11,43 +11,33 @@ const PAGE_BITS: u32 = 12;
 /// One instruction: its own bytes and the memory that it touches, each as address and length.
 #[derive(Clone, Debug)]
 pub struct TouchStep {
-    /// The instruction.
     pub code: (u64, u64),
-    /// What it reads or writes.
     pub data: Vec<(u64, u64)>,
 }
 
-/// How a line is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LineUse {
-    /// Instructions.
     Code,
-    /// Memory that instructions read or write.
     Data,
 }
 
 /// A line, and who touches what in it.
 #[derive(Clone, Debug)]
 pub struct TouchedLine {
-    /// How it is used.
     pub line_use: LineUse,
-    /// Where it begins.
     pub address: u64,
-    /// The addresses touched in it.
     pub touched: BTreeSet<u64>,
     /// Whether an instruction of the recorder is among those that touch it, or another one.
     by_recorder: bool,
     by_others: bool,
 }
 
-/// All instructions of one round.
 #[derive(Default)]
 pub struct Round {
     n_instructions: u64,
     lines: BTreeMap<(LineUse, u64), TouchedLine>,
 }
 
-/// The figures of a round.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct RoundCounts {
     code_lines: u64,
@@ -87,7 +77,6 @@ impl Round {
         }
     }
 
-    /// Returns how many lines and pages were touched.
     pub fn counts(&self) -> RoundCounts {
         let lines_of = |wanted| self.lines.values().filter(move |line| line.line_use == wanted);
         let pages_of = |wanted| lines_of(wanted).map(TouchedLine::page).collect::<BTreeSet<_>>();
@@ -106,21 +95,18 @@ impl Round {
         }
     }
 
-    /// Returns the lines that only the recorder touches.
     pub fn lines_of_recorder(&self) -> impl Iterator<Item = &TouchedLine> {
         self.lines.values().filter(|line| line.by_recorder && !line.by_others)
     }
 }
 
 impl TouchedLine {
-    /// The number of its page.
     fn page(&self) -> u64 {
         self.address >> PAGE_BITS
     }
 }
 
 impl RoundCounts {
-    /// Returns the median of each figure; `rounds` is not empty.
     pub fn medians(rounds: &[RoundCounts]) -> RoundCounts {
         let median = |figure: fn(&RoundCounts) -> u64| {
             let mut figures: Vec<u64> = rounds.iter().map(figure).collect();

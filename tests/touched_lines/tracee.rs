@@ -13,10 +13,8 @@ use libc::{c_int, c_uint, pid_t, user_regs_struct};
 
 use crate::round::TouchStep;
 
-/// Bytes of an instruction at most.
 const MAX_INSTRUCTION: usize = 15;
 
-/// The traced program's first thread.
 pub struct Tracee {
     pid: pid_t,
     memory: Option<File>,
@@ -44,7 +42,6 @@ impl Tracee {
         Ok(tracee)
     }
 
-    /// Returns the program's process number.
     pub fn pid(&self) -> pid_t {
         self.pid
     }
@@ -79,7 +76,6 @@ impl Tracee {
         }
     }
 
-    /// Returns the thread pointer.
     pub fn thread_pointer(&self) -> anyhow::Result<u64> {
         Ok(self.registers()?.fs_base)
     }

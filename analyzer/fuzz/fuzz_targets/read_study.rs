@@ -9,11 +9,9 @@ use std::sync::LazyLock;
 use lbprof_study::{StudyFile, export};
 use libfuzzer_sys::fuzz_target;
 
-/// The study's file, in memory where the system has such a folder.
 static FILE: LazyLock<PathBuf> =
     LazyLock::new(|| PathBuf::from(format!("/dev/shm/lbprof-fuzz-{}.study", std::process::id())));
 
-/// Where SQLite has the number that names the version.
 const VERSION_AT: std::ops::Range<usize> = 60..64;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -25,7 +23,6 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// Reads a study, as each command does; what is read twice is the same.
 fn read(bytes: &[u8]) {
     fs::write(&*FILE, bytes).expect("a file can be written");
     let Ok(study) = StudyFile::open(&FILE) else { return };

@@ -19,7 +19,6 @@ fuzz_target!(|bytes: &[u8]| {
     read(&as_blocks(bytes));
 });
 
-/// A log whose blocks hold `bytes`: each takes its kind and two lengths off the front, then so many plain bytes and tail.
 fn as_blocks(mut bytes: &[u8]) -> Vec<u8> {
     let header = scenario::header(0, 1);
     let mut log = LogWriter::new(Vec::new(), &header).expect("memory takes all").into_sink();
@@ -35,7 +34,6 @@ fn as_blocks(mut bytes: &[u8]) -> Vec<u8> {
     log
 }
 
-/// Reads a log and folds it, as the analyzer does; gives how many records and items it held.
 fn read(log: &[u8]) -> (usize, usize) {
     let Ok(mut reader) = LogReader::new(log) else { return (0, 0) };
     let (mut n_records, mut n_items) = (0, 0);

@@ -17,7 +17,6 @@ fuzz_target!(|bytes: &[u8]| {
     assert!(read(&ring), "magic and version are those of a ring");
 });
 
-/// Whether `ring` is one.
 fn read(ring: &[u8]) -> bool {
     let Some(found) = salvage::parse_ring(ring) else { return false };
     assert!(found.records.len() <= ring.len() / 64);

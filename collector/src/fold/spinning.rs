@@ -63,7 +63,7 @@ pub(crate) struct WindowSpin {
 impl WindowSpin {
     /// Adds the thread's next record, unless it is the recorder's own.
     pub(crate) fn add(&mut self, record: &Record) {
-        if !Operation::reads_window(record.operation) {
+        if !Operation::is_window_read(record.operation) {
             if self.has_calls() {
                 *self = WindowSpin::default();
             }

@@ -457,7 +457,7 @@ impl Operation {
 
     /// Returns whether a program may make it again and again until it reads another value in a window.
     #[inline]
-    pub const fn reads_window(number: u16) -> bool {
+    pub const fn is_window_read(number: u16) -> bool {
         let operations = [
             Operation::Get,
             Operation::Rget,
@@ -479,13 +479,13 @@ impl Operation {
     /// Returns whether the recorder folds repetitions of it into one record: it reads a window, and starts no request.
     #[inline]
     pub const fn folds_in_spin(number: u16) -> bool {
-        Operation::reads_window(number) && !is_among(number, &[Operation::Rget, Operation::Rget_accumulate])
+        Operation::is_window_read(number) && !is_among(number, &[Operation::Rget, Operation::Rget_accumulate])
     }
 
     /// Returns whether a program may make it again and again while it waits: a poll ([`Operation::polls`]), or a call that reads a window.
     #[inline]
     pub const fn may_spin(number: u16) -> bool {
-        Operation::polls(number) || Operation::reads_window(number)
+        Operation::polls(number) || Operation::is_window_read(number)
     }
 }
 

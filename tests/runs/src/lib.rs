@@ -44,27 +44,27 @@ pub fn model_in(dir: &Path) -> Model {
 
 /// The same with predictions of --what-if.
 pub fn model_asking(dir: &Path, asked: &[&str]) -> Model {
-    let run = RecordedRun::open(Some(dir)).expect("the run opens");
     let asked = asked.iter().map(|one| one.parse().expect("a scenario")).collect();
     let options = AnalysisOptions { asked: Some(asked), ..marked() };
-    let model = analyse_run(&run, &Selection::default(), &options, |_| ()).unwrap().model;
-    check_invariants(&model);
-    model
+    analysed(open(dir), &Selection::default(), &options).unwrap()
 }
 
 /// The model of the run in `dir`, of which the time between unsuccessful polls is taken for what `polling` says.
 pub fn model_polling(dir: &Path, polling: PollGapRule) -> Model {
-    let run = RecordedRun::open(Some(dir)).expect("the run opens").polling(polling);
-    let model = analyse_run(&run, &Selection::default(), &marked(), |_| ()).unwrap().model;
-    check_invariants(&model);
-    model
+    analysed(open(dir).polling(polling), &Selection::default(), &marked()).unwrap()
 }
 
 /// The model of a part of the run in `dir`, or why there is none.
 pub fn try_part_in(dir: &Path, selection: &Selection) -> Result<Model, String> {
-    let run = RecordedRun::open(Some(dir)).expect("the run opens");
-    let analysis = analyse_run(&run, selection, &marked(), |_| ());
-    let model = analysis.map_err(|error| error.to_string())?.model;
+    analysed(open(dir), selection, &marked())
+}
+
+fn open(dir: &Path) -> RecordedRun {
+    RecordedRun::open(Some(dir)).expect("the run opens")
+}
+
+fn analysed(run: RecordedRun, selection: &Selection, options: &AnalysisOptions) -> Result<Model, String> {
+    let model = analyse_run(&run, selection, options, |_| ()).map_err(|error| error.to_string())?.model;
     check_invariants(&model);
     Ok(model)
 }
@@ -86,12 +86,8 @@ pub fn found_model(scenario: Scenario) -> Model {
 
 /// The same with what is wanted.
 pub fn found_model_of(scenario: Scenario, wanted: StructureOptions) -> Model {
-    let dir = written(scenario);
-    let run = RecordedRun::open(Some(dir.path())).expect("the run opens");
     let options = AnalysisOptions { symbols: false, wanted, ..AnalysisOptions::default() };
-    let model = analyse_run(&run, &Selection::default(), &options, |_| ()).expect("all of the run").model;
-    check_invariants(&model);
-    model
+    analysed(open(written(scenario).path()), &Selection::default(), &options).expect("all of the run")
 }
 
 /// The report on a scenario.
@@ -106,21 +102,13 @@ pub fn report_on(model: &Model) -> Report {
 
 /// Options of a text with all tables, of 8 rows each.
 pub fn text_options(columns: usize) -> text::TextOptions<'static> {
-    text::TextOptions {
-        command: "lb-report",
-        asked: false,
-        columns,
-        first_screen: false,
-        all_tables: true,
-        top: 8,
-        full: false,
-    }
+    let (command, top) = ("lb-report", 8);
+    text::TextOptions { command, asked: false, columns, first_screen: false, all_tables: true, top, full: false }
 }
 
 /// The text of a report, without colours.
 pub fn plain(report: &Report, columns: usize) -> String {
-    let options = text_options(columns);
-    anstream::adapter::strip_str(&text::render_text(report, &options)).to_string()
+    anstream::adapter::strip_str(&text::render_text(report, &text_options(columns))).to_string()
 }
 
 /// The first screen of a report, without colours.
@@ -226,8 +214,7 @@ fn check_tree(model: &Model) {
 
 /// The report on the run in `dir`, with the names of the functions that samples hit.
 pub fn sampled_report(dir: &Path) -> Report {
-    let run = RecordedRun::open(Some(dir)).expect("the run opens");
-    let analysis =
-        analyse_run(&run, &Selection::default(), &AnalysisOptions { symbols: true, ..marked() }, |_| ()).unwrap();
+    let options = AnalysisOptions { symbols: true, ..marked() };
+    let analysis = analyse_run(&open(dir), &Selection::default(), &options, |_| ()).unwrap();
     Report::new(&analysis.model, &analysis.names)
 }

@@ -35,13 +35,11 @@ use lbprof_simulator::noise::Noise;
 use lbprof_simulator::scenario::{self, START};
 use lbprof_simulator::summaries::folding;
 
-/// Records that a ring of 128 KiB holds.
 const BATCH: usize = 2048;
 
 /// Records of a batch where the logs of all ranks are in memory.
 const SMALL_BATCH: usize = 128;
 
-/// Ranks of a node.
 const RANKS_OF_A_NODE: usize = 128;
 
 /// Distances to the ranks that a rank exchanges with; the index is the message's tag.
@@ -53,7 +51,6 @@ const COMPUTATION: u64 = 20_000;
 /// From a send's begin to the earliest end of its receive, in nanoseconds.
 const LATENCY: u64 = 1_500;
 
-/// Regions, by their ids.
 const STEP: u32 = 1;
 const EXCHANGE: u32 = 2;
 
@@ -107,10 +104,7 @@ fn with_summaries(folder: &Path, n_ranks: u32, wanted: u64, seed: u64) -> io::Re
         let mut solver = Solver::new(None, ranks, n_ranks, seed + u64::from(lowest), true)?;
         solver.run(share)?;
         records += solver.records();
-        for log in solver.finish()? {
-            bytes += log.content.len();
-            std::fs::write(folder.join(log_name(log.rank)), log.content)?;
-        }
+        bytes += write_logs(folder, solver.finish()?)?;
     }
     eprintln!("{records} records, {n_ranks} ranks, {bytes} bytes in {}", folder.display());
     Ok(())
@@ -123,29 +117,28 @@ fn many_meetings(folder: &Path, n_ranks: u32, wanted: u64, seed: u64) -> io::Res
     // Nor are there summaries, whose sums of all ranks would be in memory together.
     solver.ranks.iter_mut().for_each(|rank| (rank.full, rank.fold) = (SMALL_BATCH, None));
     let step = solver.run(wanted)?;
-    let (records, mut bytes) = (solver.records(), 0);
-    for log in solver.finish()? {
-        bytes += log.content.len();
-        std::fs::write(folder.join(log_name(log.rank)), log.content)?;
-    }
+    let (records, bytes) = (solver.records(), write_logs(folder, solver.finish()?)?);
     eprintln!("{records} records, {step} steps, {n_ranks} ranks, {bytes} bytes in {}", folder.display());
     Ok(())
 }
-
+/// Writes logs that are in memory; returns their bytes.
+fn write_logs(folder: &Path, logs: Vec<Written>) -> io::Result<usize> {
+    let mut bytes = 0;
+    for log in logs {
+        bytes += log.content.len();
+        std::fs::write(folder.join(log_name(log.rank)), log.content)?;
+    }
+    Ok(bytes)
+}
 /// What ranks do with others in a step, after their computation.
 #[derive(Clone, Copy)]
 enum StepCommunication {
-    /// They exchange messages, and meet in an Allreduce.
     Exchange,
-    /// They only meet.
     Meeting,
-    /// Rank 0 broadcasts, and reduces what all have.
     Rooted,
-    /// A scan.
     Scan,
 }
 
-/// The program on all of its ranks.
 struct Solver {
     ranks: Vec<Rank>,
     noise: Noise,
@@ -160,7 +153,6 @@ impl Solver {
         Ok(Solver { ranks, noise, communication: StepCommunication::Exchange })
     }
 
-    /// Records of all ranks so far.
     fn records(&self) -> u64 {
         self.ranks.iter().map(|rank| rank.head.first + rank.batch.len() as u64).sum()
     }
@@ -186,14 +178,14 @@ impl Solver {
         match communication {
             StepCommunication::Exchange => {
                 self.exchanges(step);
-                self.meet(Site::Allreduce);
+                self.meet(Operation::Allreduce);
             }
-            StepCommunication::Meeting => self.meet(Site::Allreduce),
+            StepCommunication::Meeting => self.meet(Operation::Allreduce),
             StepCommunication::Rooted => {
                 self.broadcast();
                 self.reduce();
             }
-            StepCommunication::Scan => self.meet(Site::Scan),
+            StepCommunication::Scan => self.meet(Operation::Scan),
         }
         for rank in &mut self.ranks {
             rank.marker(Operation::RegionLeave, STEP, step);
@@ -202,7 +194,6 @@ impl Solver {
         Ok(())
     }
 
-    /// What ranks do with some of the others.
     fn exchanges(&mut self, step: u32) {
         self.ranks.iter_mut().for_each(|rank| rank.marker(Operation::RegionEnter, EXCHANGE, NONE));
         self.exchange(step);
@@ -215,7 +206,6 @@ impl Solver {
         }
     }
 
-    /// Irecv and Isend with four other ranks, then Waitall.
     fn exchange(&mut self, step: u32) {
         let Solver { ranks, noise, .. } = self;
         let n = ranks.len();
@@ -227,14 +217,14 @@ impl Solver {
         for (i, rank) in ranks.iter_mut().enumerate() {
             for tag in 0..DISTANCES.len() {
                 let source = away(i, -DISTANCES[tag], n);
-                starts[i][tag] = rank.started(Site::Irecv, 150 + noise.below(100), |record| {
+                starts[i][tag] = rank.started(Operation::Irecv, 150 + noise.below(100), |record| {
                     (record.peer, record.tag) = (source as i32, tag as i32);
                 });
             }
             for tag in 0..DISTANCES.len() {
                 let dest = away(i, DISTANCES[tag], n);
                 sent_at[i][tag] = rank.now;
-                starts[i][DISTANCES.len() + tag] = rank.started(Site::Isend, 300 + noise.below(300), |record| {
+                starts[i][DISTANCES.len() + tag] = rank.started(Operation::Isend, 300 + noise.below(300), |record| {
                     (record.peer, record.tag, record.sent) = (dest as i32, tag as i32, bytes(i, tag));
                 });
             }
@@ -244,7 +234,7 @@ impl Solver {
             let last = (0..DISTANCES.len()).map(arrival).max().unwrap_or(0);
             let least = 200 + noise.below(200);
             let wait = last.saturating_sub(rank.now).max(least);
-            rank.call(Site::Waitall, wait, |record| (record.comm, record.count) = (NONE, starts[i].len() as u32));
+            rank.call(Operation::Waitall, wait, |record| (record.comm, record.count) = (NONE, starts[i].len() as u32));
             for (k, &request) in starts[i].iter().enumerate() {
                 let tag = k % DISTANCES.len();
                 let receives = k < DISTANCES.len();
@@ -260,7 +250,6 @@ impl Solver {
         }
     }
 
-    /// Sendrecv around the ring.
     fn shift(&mut self) {
         let Solver { ranks, noise, .. } = self;
         let n = ranks.len();
@@ -269,31 +258,33 @@ impl Solver {
             let (dest, source) = (away(i, 1, n), away(i, -1, n));
             let least = 900 + noise.below(400);
             let time = (begins[source] + LATENCY).saturating_sub(rank.now).max(least);
-            rank.call(Site::Sendrecv, time, |record| (record.peer, record.tag, record.sent) = (dest as i32, 9, 4096));
+            rank.call(Operation::Sendrecv, time, |record| {
+                (record.peer, record.tag, record.sent) = (dest as i32, 9, 4096)
+            });
             let mut received = Record::new(Operation::Received, rank.now);
             (received.peer, received.tag, received.comm, received.received) = (source as i32, 9, 0, 4096);
             received.flags = CallFlags::from_activity(Activity::PointToPoint);
-            received.call_site = Site::Sendrecv as u64;
+            received.call_site = site_of(Operation::Sendrecv);
             rank.batch.push(received);
         }
     }
 
-    /// All others send to rank 0.
     fn report(&mut self) {
         let Solver { ranks, noise, .. } = self;
         let Some((first, others)) = ranks.split_first_mut() else { return };
         for (i, rank) in others.iter_mut().enumerate() {
             let begin = rank.now;
-            rank.call(Site::Send, 400 + noise.below(200), |record| (record.peer, record.tag, record.sent) = (0, 5, 64));
+            rank.call(Operation::Send, 400 + noise.below(200), |record| {
+                (record.peer, record.tag, record.sent) = (0, 5, 64)
+            });
             let time = (begin + LATENCY).saturating_sub(first.now).max(200 + noise.below(100));
-            first.call(Site::Recv, time, |record| {
+            first.call(Operation::Recv, time, |record| {
                 (record.peer, record.tag, record.received) = (i as i32 + 1, 5, 64);
             });
         }
     }
 
-    /// A collective of all ranks, which ends when the last has come.
-    fn meet(&mut self, site: Site) {
+    fn meet(&mut self, site: Operation) {
         let Solver { ranks, noise, .. } = self;
         let last = last_to_come(ranks);
         for rank in ranks {
@@ -302,91 +293,49 @@ impl Solver {
         }
     }
 
-    /// Bcast of rank 0.
     fn broadcast(&mut self) {
         let Solver { ranks, noise, .. } = self;
         let begin = ranks.first().map_or(0, |root| root.now);
         for rank in ranks {
             let time = begin.saturating_sub(rank.now) + 2_000 + noise.below(500);
-            rank.call(Site::Bcast, time, |record| (record.peer, record.received) = (0, 48));
+            rank.call(Operation::Bcast, time, |record| (record.peer, record.received) = (0, 48));
         }
     }
 
-    /// Reduce to rank 0.
     fn reduce(&mut self) {
         let Solver { ranks, noise, .. } = self;
         let last = last_to_come(ranks);
         for (i, rank) in ranks.iter_mut().enumerate() {
             let wait = if i == 0 { last - rank.now } else { 0 };
-            rank.call(Site::Reduce, wait + 2_000 + noise.below(500), |record| (record.peer, record.sent) = (0, 48));
+            rank.call(Operation::Reduce, wait + 2_000 + noise.below(500), |record| {
+                (record.peer, record.sent) = (0, 48)
+            });
         }
     }
 
-    /// MPI_Finalize; gives all logs.
     fn finish(self) -> io::Result<Vec<Written>> {
         self.ranks.into_iter().map(Rank::finish).collect()
     }
 }
 
-/// Returns the time at which the last rank comes to a collective.
 fn last_to_come(ranks: &[Rank]) -> u64 {
     ranks.iter().map(|rank| rank.now).max().unwrap_or(0)
 }
 
-/// The rank `distance` away from rank `i` of `n`, in a ring.
 fn away(i: usize, distance: i64, n: usize) -> usize {
     (i as i64 + distance).rem_euclid(n as i64) as usize
 }
 
-/// Places of calls, by the ids of their definitions.
-#[derive(Clone, Copy)]
-enum Site {
-    Irecv,
-    Isend,
-    Waitall,
-    Sendrecv,
-    Send,
-    Recv,
-    Allreduce,
-    Finalize,
-    Bcast,
-    Reduce,
-    Scan,
+/// Places of calls, one for each operation, by the ids of their definitions.
+const SITES: [Operation; 11] = {
+    use Operation::*;
+    [Irecv, Isend, Waitall, Sendrecv, Send, Recv, Allreduce, Finalize, Bcast, Reduce, Scan]
+};
+
+fn site_of(operation: Operation) -> u64 {
+    SITES.iter().position(|&known| known == operation).expect("each call has a place") as u64
 }
 
-impl Site {
-    const ALL: [Site; 11] = [
-        Site::Irecv,
-        Site::Isend,
-        Site::Waitall,
-        Site::Sendrecv,
-        Site::Send,
-        Site::Recv,
-        Site::Allreduce,
-        Site::Finalize,
-        Site::Bcast,
-        Site::Reduce,
-        Site::Scan,
-    ];
-
-    fn operation(self) -> Operation {
-        match self {
-            Site::Irecv => Operation::Irecv,
-            Site::Isend => Operation::Isend,
-            Site::Waitall => Operation::Waitall,
-            Site::Sendrecv => Operation::Sendrecv,
-            Site::Send => Operation::Send,
-            Site::Recv => Operation::Recv,
-            Site::Allreduce => Operation::Allreduce,
-            Site::Finalize => Operation::Finalize,
-            Site::Bcast => Operation::Bcast,
-            Site::Reduce => Operation::Reduce,
-            Site::Scan => Operation::Scan,
-        }
-    }
-}
-
-/// Where a log goes.
 enum Sink {
     File(File),
     Memory(Vec<u8>),
@@ -405,15 +354,12 @@ impl Write for Sink {
     }
 }
 
-/// A log that is written.
 struct Written {
     rank: u32,
     bytes: u64,
-    /// Empty where it is in a file.
     content: Vec<u8>,
 }
 
-/// A rank and its log.
 struct Rank {
     rank: u32,
     log: LogWriter<Sink>,
@@ -422,11 +368,9 @@ struct Rank {
     most_iterations: usize,
     head: BatchHead,
     batch: Vec<Record>,
-    /// Records of a full batch.
     full: usize,
     now: u64,
     requests: u32,
-    /// Whether regions are marked.
     marked: bool,
 }
 
@@ -444,24 +388,14 @@ impl Rank {
         let head = BatchHead { previous_end: START, ..BatchHead::default() };
         let fold = folder.is_none().then(|| folding(&header, &head));
         let most_iterations = most_iterations(n_ranks);
-        Ok(Rank {
-            rank,
-            log,
-            fold,
-            most_iterations,
-            head,
-            batch: Vec::new(),
-            full: BATCH,
-            now: START,
-            requests: 0,
-            marked,
-        })
+        let (batch, full, now, requests) = (Vec::new(), BATCH, START, 0);
+        Ok(Rank { rank, log, fold, most_iterations, head, batch, full, now, requests, marked })
     }
 
     /// A call of `time` nanoseconds; a few pass before it.
-    fn call(&mut self, site: Site, time: u64, fill: impl FnOnce(&mut Record)) {
-        let mut record = Record::new(site.operation(), self.now);
-        record.call_site = site as u64;
+    fn call(&mut self, operation: Operation, time: u64, fill: impl FnOnce(&mut Record)) {
+        let mut record = Record::new(operation, self.now);
+        record.call_site = site_of(operation);
         record.comm = 0;
         fill(&mut record);
         record.end = record.begin + time;
@@ -470,7 +404,7 @@ impl Rank {
     }
 
     /// A call that starts a request; gives its id.
-    fn started(&mut self, site: Site, time: u64, fill: impl FnOnce(&mut Record)) -> u32 {
+    fn started(&mut self, site: Operation, time: u64, fill: impl FnOnce(&mut Record)) -> u32 {
         let request = self.requests;
         self.requests = (request + 1) % (1 << 31);
         self.call(site, time, |record| {
@@ -484,7 +418,7 @@ impl Rank {
     fn part(&mut self, request: u32, fill: impl FnOnce(&mut Record)) {
         let end = self.batch.last().map_or(self.now, |before| before.end);
         let mut record = Record::new(Operation::Completed, end);
-        (record.comm, record.request, record.call_site) = (0, request, Site::Waitall as u64);
+        (record.comm, record.request, record.call_site) = (0, request, site_of(Operation::Waitall));
         record.flags = CallFlags::from_activity(Activity::PointToPoint);
         fill(&mut record);
         self.batch.push(record);
@@ -518,7 +452,7 @@ impl Rank {
 
     fn finish(mut self) -> io::Result<Written> {
         let end = self.now;
-        self.call(Site::Finalize, 0, |_| ());
+        self.call(Operation::Finalize, 0, |_| ());
         self.write_full()?;
         self.write(self.batch.len())?;
         let instant = Definition::Instant(ClockPair { ticks: end, monotonic_ns: end });
@@ -539,7 +473,6 @@ impl Rank {
     }
 }
 
-/// What the records of a rank refer to.
 fn definitions(rank: u32, n_ranks: u32, marked: bool) -> Vec<Definition> {
     let base = 0x40_0000;
     let region = |id, parent, name: &str, iterated| {
@@ -564,12 +497,11 @@ fn definitions(rank: u32, n_ranks: u32, marked: bool) -> Vec<Definition> {
     if marked {
         all.extend([region(STEP, 0, "step", true), region(EXCHANGE, STEP, "exchange", false)]);
     }
-    let site = |site: Site| CallSite::alone(site as u32, 0, 16 * (site as u64 + 1));
-    all.extend(Site::ALL.map(|one| Definition::CallSite(site(one))));
+    let sites = (0..).zip(&SITES).map(|(id, _)| CallSite::alone(id, 0, 16 * (u64::from(id) + 1)));
+    all.extend(sites.map(Definition::CallSite));
     all
 }
 
-/// The rank's clock is that of rank 0.
 fn clock(ticks: u64) -> Definition {
     Definition::ClockOffset(ClockOffset { ticks, offset_ns: 0, error_ns: 0 })
 }

@@ -22,7 +22,6 @@ use lbprof_simulator::scenario::{RankScript, Scenario};
 const RANKS: u32 = 4;
 const ITERATIONS: u32 = 20;
 
-/// Names of what the program consists of.
 struct Names {
     step: &'static str,
     force: &'static str,
@@ -75,7 +74,6 @@ fn at_commit(commit: u32) -> Scenario {
     })
 }
 
-/// Iterations that nothing marks.
 fn unmarked() -> Scenario {
     Scenario::ranks(RANKS).each(|rank, script| {
         let work_ms = 1.0 + f64::from(rank);
@@ -88,7 +86,6 @@ fn unmarked() -> Scenario {
 /// Ranks of a run of which the page has a row for several each.
 const MANY: u32 = 4096;
 
-/// Their last iteration.
 const LAST: u32 = 3;
 
 /// The one among them that computes half as long again as the others.
@@ -129,7 +126,6 @@ fn damage(log: &Path) -> io::Result<()> {
     std::fs::write(log, bytes)
 }
 
-/// Sizes of matrices.
 const SIZES: [u32; 6] = [100, 200, 300, 400, 500, 600];
 
 /// A multiplication of matrices of `n` rows: 2n³ operations of 1 ns, of which ranks do a share each, after 3n² numbers were sent around.

@@ -14,14 +14,11 @@ pub struct Speed {
     pub cycles: f64,
 }
 
-/// A thread that is sampled.
 pub(crate) struct Sampled {
-    /// What the log says of it.
     pub(crate) thread: SampledThread,
     period: u64,
     /// CPU time since the last sample.
     since: u64,
-    /// Counts since the last sample.
     counts: (f64, f64),
     speed: Option<Speed>,
     samples: Vec<Sample>,
@@ -65,12 +62,10 @@ impl Sampled {
         }
     }
 
-    /// `n` samples are lost here.
     pub(crate) fn lose(&mut self, n: u64) {
         self.lost.push((self.samples.len(), n));
     }
 
-    /// The thread's definition.
     pub(crate) fn definition(&self) -> Definition {
         Definition::SampledThread(self.thread)
     }

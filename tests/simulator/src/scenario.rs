@@ -27,7 +27,6 @@ use lbprof_collector::definition::{
     CallSite, ClockOffset, ClockPair, Communicator, Definition, EndReason, Module, RankList, Region, RegionKind,
     ResourceUsage,
 };
-use lbprof_collector::fold::ProfileFold;
 use lbprof_collector::format::{
     BLOCK_HEAD_BYTES, BLOCK_MAGIC, BatchHead, BlockHead, ClockSource, LogHeader, PREAMBLE_BYTES, RecordingMode,
     header_checksum, log_name, rings_name,
@@ -36,7 +35,6 @@ use lbprof_collector::off_core::{OffCoreTimes, ReadInterval, ThreadUsage};
 use lbprof_collector::operation::Operation;
 use lbprof_collector::parallel::TeamTime;
 use lbprof_collector::parallel_marks::ParallelInstance;
-use lbprof_collector::polling::{PollGapClassifier, PollGapLimits, PollGapRule};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::{CallFlags, NONE, Record};
 use lbprof_collector::ring::{HEAD_BYTES, MAGIC, MAX_OPEN, RingHead};
@@ -46,6 +44,7 @@ use lbprof_collector::thread_positions::ThreadLocator;
 use lbprof_collector::writer::LogWriter;
 
 use crate::samples::{Sampled, Speed};
+use crate::summaries::folding;
 
 /// When the windows begin, in ticks: one second.
 pub const START: u64 = 1_000_000_000;
@@ -104,8 +103,7 @@ impl Scenario {
     /// Adds to what `rank` does.
     pub fn rank(mut self, rank: u32, script: impl FnOnce(RankScript) -> RankScript) -> Self {
         let place = &mut self.scripts[rank as usize];
-        let now = std::mem::replace(place, RankScript::new(rank, 0));
-        *place = script(now);
+        *place = script(std::mem::take(place));
         self
     }
 
@@ -203,7 +201,6 @@ impl Clock {
         time.wrapping_add_signed(self.ahead_ns + (self.drift * since as f64).round() as i64)
     }
 
-    /// The offset that the log states at `time`.
     fn offset(&self, time: u64) -> Option<Definition> {
         let wrong = match self.noted {
             Noted::Truly => 0,
@@ -216,17 +213,19 @@ impl Clock {
     }
 }
 
-/// How a rank ends.
+#[derive(Default)]
 enum Ending {
-    /// MPI_Finalize.
+    #[default]
     Finalize,
-    /// In another way that the recorder saw.
     Other(EndReason),
     /// It was killed; this many of its last records are in its ring alone.
-    Killed { in_ring: usize },
+    Killed {
+        in_ring: usize,
+    },
 }
 
 /// What one rank does, in order. Every method adds to its end.
+#[derive(Default)]
 pub struct RankScript {
     rank: u32,
     now: u64,
@@ -239,12 +238,10 @@ pub struct RankScript {
     sites: HashMap<String, u64>,
     /// Ids of call sites by address.
     site_ids: HashMap<u64, u32>,
-    /// Place of the next call.
     site: Option<String>,
     /// Places of the calls around it, the outermost first; none: they are not known.
     callers: Vec<String>,
     regions: HashMap<(u32, String), u32>,
-    /// Open regions with their iteration.
     open: Vec<(u32, u32)>,
     iterations: HashMap<u32, u32>,
     counters: HashMap<String, u32>,
@@ -262,13 +259,9 @@ pub struct RankScript {
     sampled: Vec<Sampled>,
     /// Whether the log says where the first thread was at each sample.
     places_samples: bool,
-    /// Where calls execute that keep their core.
     busy: Option<CodeAddress>,
-    /// Whether samples know their callers.
-    chains: bool,
 }
 
-/// Milliseconds in ticks.
 pub(crate) fn ticks(ms: impl Into<f64>) -> u64 {
     (ms.into() * 1e6).round() as u64
 }
@@ -292,7 +285,6 @@ impl RankScript {
             rank,
             now: START,
             begin: START,
-            records: Vec::new(),
             definitions: vec![
                 Definition::Module(module),
                 comm(0, 1, rank, world),
@@ -300,27 +292,9 @@ impl RankScript {
                 Definition::Region(main),
                 Definition::Thread(0, 1000 + rank),
             ],
-            later: Vec::new(),
-            sites: HashMap::new(),
-            site_ids: HashMap::new(),
-            site: None,
-            callers: Vec::new(),
-            regions: HashMap::new(),
-            open: Vec::new(),
-            iterations: HashMap::new(),
-            counters: HashMap::new(),
-            requests: 0,
             comms: 2,
             batch: 2000,
-            ending: Ending::Finalize,
-            clock: Clock::default(),
-            dropped: 0,
-            threads: Vec::new(),
-            sampling: None,
-            sampled: Vec::new(),
-            places_samples: false,
-            busy: None,
-            chains: false,
+            ..RankScript::default()
         }
     }
 
@@ -367,12 +341,6 @@ impl RankScript {
     pub fn speed(mut self, speed: Speed) -> Self {
         self.sampling.iter_mut().for_each(|sampling| sampling.counted = true);
         self.sampled.iter_mut().for_each(|thread| thread.set_speed(speed));
-        self
-    }
-
-    /// Samples know the callers that [`RankScript::through`] names.
-    pub fn with_chains(mut self) -> Self {
-        self.chains = true;
         self
     }
 
@@ -444,17 +412,9 @@ impl RankScript {
         self
     }
 
-    /// The thread that called MPI_Init executes at `location` from `begin` for `time`.
     fn execute(&mut self, begin: u64, time: u64, location: CodeAddress) {
-        let call_path = match self.callers.clone() {
-            callers if self.chains && !callers.is_empty() => {
-                let address = self.path_address(&callers);
-                self.site_ids[&address]
-            }
-            _ => NONE,
-        };
         if let Some(thread) = self.sampled.first_mut() {
-            thread.run(begin, time, location, call_path);
+            thread.run(begin, time, location, NONE);
         }
     }
 
@@ -536,7 +496,6 @@ impl RankScript {
         self.call(Operation::Waitall, ms, |r| r.comm = NONE).flush(flush_ms).completed(&starts, requests)
     }
 
-    /// The parts of the call that came last.
     fn completed(mut self, starts: &[Record], requests: &[(u32, u64)]) -> Self {
         let call = self.records.iter().rev().find(|record| record.operation != Operation::Flush as u16);
         let call_site = call.map_or(0, |call| call.call_site);
@@ -781,7 +740,6 @@ impl RankScript {
         self
     }
 
-    /// Opens a region at `time`, in ticks; where its invocations are iterations, they are numbered from 0.
     pub(crate) fn enter_at(mut self, time: u64, name: &str, kind: RegionKind, iterated: bool) -> Self {
         self.now = time;
         let region = self.region_id(name, kind, iterated);
@@ -789,7 +747,6 @@ impl RankScript {
         self.enter(region, iteration)
     }
 
-    /// Closes the innermost open region at `time`, in ticks.
     pub(crate) fn leave_at(mut self, time: u64) -> Self {
         self.now = time;
         match self.open.last() {
@@ -845,13 +802,11 @@ impl RankScript {
         self.requests - 1
     }
 
-    /// The record that started `request`.
     fn started(&self, request: u32) -> Record {
         let start = self.records.iter().find(|record| record.is_call() && record.request == request);
         *start.unwrap_or_else(|| panic!("no call before started request {request}"))
     }
 
-    /// The address of the place of the next call.
     fn address(&mut self, operation: Operation) -> u64 {
         let name = self.site.take().unwrap_or_else(|| operation.name().to_owned());
         if self.callers.is_empty() {
@@ -880,7 +835,6 @@ impl RankScript {
         address
     }
 
-    /// Where the place of this name lies in the module.
     fn offset(&mut self, name: String) -> u64 {
         let next = 16 * (self.sites.len() as u64 + 1);
         *self.sites.entry(name).or_insert(next)
@@ -896,35 +850,11 @@ impl RankScript {
         BASE + offset
     }
 
-    /// The bytes of the rank's log, and of its ring where it was killed.
     fn finish(mut self, header: &LogHeader) -> io::Result<(Vec<u8>, Option<Vec<u8>>)> {
         let clock = self.clock;
         let ahead = |time: u64| clock.ticks(time);
-        let in_ring = match self.ending {
-            Ending::Finalize => {
-                let now = self.now;
-                let finalize = Record { comm: 0, ..Record::new(Operation::Finalize, now) };
-                let call_site = self.address(Operation::Finalize);
-                self.records.push(Record { call_site, ..finalize });
-                0
-            }
-            Ending::Other(_) => {
-                self.records.push(Record::new(Operation::ProgramEnd, self.now));
-                0
-            }
-            Ending::Killed { in_ring } => in_ring.min(self.records.len()),
-        };
-        for definition in &mut self.later {
-            if let Definition::Usage(usage) = definition {
-                usage.ticks = ahead(usage.ticks);
-            }
-        }
-        let others = self.threads.iter_mut().flat_map(|(_, _, records)| records);
-        for record in self.records.iter_mut().chain(others) {
-            record.begin = ahead(record.begin);
-            record.end = if record.end == 0 { 0 } else { ahead(record.end) };
-        }
-
+        let in_ring = self.add_end();
+        self.shift_times();
         let mut header = header.clone();
         for instant in &mut header.instants {
             *instant = ClockPair { ticks: ahead(instant.ticks), monotonic_ns: ahead(instant.monotonic_ns) };
@@ -948,8 +878,7 @@ impl RankScript {
             }
         }
         let mut head = BatchHead { previous_end: begin, ..BatchHead::default() };
-        let polls = PollGapClassifier::new(PollGapRule::Auto, PollGapLimits::from_header(&header), begin);
-        let mut fold = ProfileFold::new(head.clone()).deciding(polls);
+        let mut fold = folding(&header, &head);
         let (written, ringed) = self.records.split_at(self.records.len() - in_ring);
         let begins = head.clone();
         for batch in written.chunks(self.batch) {
@@ -964,34 +893,80 @@ impl RankScript {
             head.advance(batch);
         }
         head.first += self.dropped;
-        for thread in &self.sampled {
-            let mut places = ThreadLocator::new(&begins, written);
-            for (head, samples) in thread.blocks(self.batch, ahead) {
-                if self.places_samples {
-                    let places = samples.iter().map(|sample| places.place_at(sample.ticks));
-                    log.definitions(&[Definition::SamplePlaces(SamplePlaces::from_places(
-                        head.thread,
-                        head.first,
-                        places,
-                    ))])?;
-                }
-                log.samples(&head, &samples)?;
-                facts_end = log.bytes();
+        self.write_samples(&mut log, &begins, written, &mut facts_end)?;
+        if let Ending::Killed { .. } = self.ending {
+            let in_ring = |record: &Record| Record { call_site: site_of(record).wrapping_add(1), ..*record };
+            let ringed: Vec<_> = joined(ringed).iter().map(in_ring).collect();
+            let mut ring = ring(&header, &head, &ringed, self.dropped);
+            let at = std::mem::offset_of!(RingHead, facts_end);
+            ring[at..at + 8].copy_from_slice(&facts_end.to_le_bytes());
+            return Ok((log.into_sink(), Some(ring)));
+        }
+        self.define_end();
+        log.definitions(&self.later)?;
+        Ok((log.into_sink(), None))
+    }
+
+    /// Adds the record of the rank's end; returns how many records are in the ring alone.
+    fn add_end(&mut self) -> usize {
+        match self.ending {
+            Ending::Finalize => {
+                let call_site = self.address(Operation::Finalize);
+                let finalize = Record::new(Operation::Finalize, self.now);
+                self.records.push(Record { comm: 0, call_site, ..finalize });
+                0
+            }
+            Ending::Other(_) => {
+                self.records.push(Record::new(Operation::ProgramEnd, self.now));
+                0
+            }
+            Ending::Killed { in_ring } => in_ring.min(self.records.len()),
+        }
+    }
+
+    /// Gives all times by the rank's clock.
+    fn shift_times(&mut self) {
+        let clock = self.clock;
+        for definition in &mut self.later {
+            if let Definition::Usage(usage) = definition {
+                usage.ticks = clock.ticks(usage.ticks);
             }
         }
+        let others = self.threads.iter_mut().flat_map(|(_, _, records)| records);
+        for record in self.records.iter_mut().chain(others) {
+            record.begin = clock.ticks(record.begin);
+            record.end = if record.end == 0 { 0 } else { clock.ticks(record.end) };
+        }
+    }
 
-        let end = ahead(self.now);
-        match self.ending {
-            Ending::Killed { .. } => {
-                let in_ring = |record: &Record| Record { call_site: site_of(record).wrapping_add(1), ..*record };
-                let ringed: Vec<_> = joined(ringed).iter().map(in_ring).collect();
-                let mut ring = ring(&header, &head, &ringed, self.dropped);
-                let at = std::mem::offset_of!(RingHead, facts_end);
-                ring[at..at + 8].copy_from_slice(&facts_end.to_le_bytes());
-                return Ok((log.into_sink(), Some(ring)));
+    fn write_samples(
+        &self,
+        log: &mut LogWriter<Vec<u8>>,
+        begins: &BatchHead,
+        written: &[Record],
+        facts_end: &mut u64,
+    ) -> io::Result<()> {
+        for thread in &self.sampled {
+            let mut places = ThreadLocator::new(begins, written);
+            for (head, samples) in thread.blocks(self.batch, |time| self.clock.ticks(time)) {
+                if self.places_samples {
+                    let places = samples.iter().map(|sample| places.place_at(sample.ticks));
+                    let places = SamplePlaces::from_places(head.thread, head.first, places);
+                    log.definitions(&[Definition::SamplePlaces(places)])?;
+                }
+                log.samples(&head, &samples)?;
+                *facts_end = log.bytes();
             }
+        }
+        Ok(())
+    }
+
+    fn define_end(&mut self) {
+        let end = self.clock.ticks(self.now);
+        match self.ending {
+            Ending::Killed { .. } => {}
             Ending::Finalize => {
-                self.later.extend(clock.offset(self.now));
+                self.later.extend(self.clock.offset(self.now));
                 self.later.extend([Definition::WindowEnd(end), Definition::End(EndReason::Finalize, end)]);
             }
             Ending::Other(reason) => self.later.push(Definition::End(reason, end)),
@@ -1000,12 +975,9 @@ impl RankScript {
             self.later.push(Definition::Problem(ProblemKind::Dropped as u16, self.dropped, String::new()));
         }
         self.later.push(Definition::Instant(ClockPair { ticks: end, monotonic_ns: end }));
-        log.definitions(&self.later)?;
-        Ok((log.into_sink(), None))
     }
 }
 
-/// Fills the record of a completed request.
 fn complete(record: &mut Record, start: &Record, received: u64) {
     let activity: Activity = start.activity();
     (record.peer, record.tag, record.comm, record.request) = (start.peer, start.tag, start.comm, start.request);

@@ -13,7 +13,6 @@ use lbprof_collector::summary::SummarySums;
 use lbprof_collector::writer::LogWriter;
 use lbprof_collector::{Definition, ProblemKind};
 
-/// A thread's summary while its log is written.
 struct Thread {
     /// `None`: its records were summed up when they were recorded.
     fold: Option<ProfileFold>,
@@ -91,7 +90,6 @@ impl Thread {
         Thread { fold: None, sums: SummarySums::new(header.run_id, header.rank, most_iterations) }
     }
 
-    /// Adds what was folded.
     fn take(&mut self) {
         self.fold.take().into_iter().for_each(|mut fold| self.sums.add(fold.take()));
     }

@@ -139,7 +139,7 @@ impl<'a> FunctionTimes<'a> {
 
     /// CPU time in functions of libraries, by the function of the program that called them and then by themselves, in a region or in all.
     pub fn in_libraries(&self, region: Option<RegionIdx>) -> BTreeMap<u32, BTreeMap<u32, CpuTime>> {
-        self.sums_within(region, |node| {
+        self.sum_within(region, |node| {
             let called = self.code.nodes.get(node as usize).filter(|one| one.link == SampledLink::Library);
             Some(called?.function)
         })
@@ -147,11 +147,11 @@ impl<'a> FunctionTimes<'a> {
 
     /// CPU time of functions by the function of the program that called them, as far as that is known, in a region or in all.
     pub fn by_caller(&self, region: Option<RegionIdx>) -> BTreeMap<u32, BTreeMap<u32, CpuTime>> {
-        self.sums_within(region, |node| self.code.caller(node))
+        self.sum_within(region, |node| self.code.caller(node))
     }
 
     /// Returns the CPU time of functions by another function that `other` finds for a node.
-    fn sums_within(
+    fn sum_within(
         &self,
         region: Option<RegionIdx>,
         other: impl Fn(u32) -> Option<u32>,

@@ -101,7 +101,7 @@ const SPARE: &[&[&str]] = &[&["caused"], &["own"], &["base"], &["new"], &["share
 
 fn render_reasons(comparison: &RunComparison, options: &ComparisonTextOptions) -> String {
     let unit = time_unit(comparison);
-    let table = changes_table(
+    let table = table_of_changes(
         comparison,
         &comparison.reasons,
         ["own", "caused"],
@@ -116,7 +116,7 @@ fn render_reasons(comparison: &RunComparison, options: &ComparisonTextOptions) -
 fn render_places(comparison: &RunComparison, options: &ComparisonTextOptions) -> String {
     let unit = time_unit(comparison);
     let heads = ["base", "new"].map(|name| format!("{name}\n[{}]", unit.symbol));
-    let table = changes_table(
+    let table = table_of_changes(
         comparison,
         &comparison.places,
         heads.each_ref().map(String::as_str),
@@ -155,7 +155,7 @@ fn render_functions(comparison: &RunComparison, options: &ComparisonTextOptions)
 }
 
 /// Makes a table of the contributions of `parts` to the change, and of all others together; `two` columns of each part stand before its change.
-fn changes_table(
+fn table_of_changes(
     comparison: &RunComparison,
     parts: &[TimeContribution],
     [first, second]: [&str; 2],

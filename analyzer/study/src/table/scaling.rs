@@ -22,7 +22,7 @@ pub fn scaling_bases(group: &RunGroup, all: &[StoredRun], wanted: &TableRequest)
     if let Some(number) = wanted.base {
         let base = all.iter().find(|run| run.number == number);
         let base = base.filter(|run| run.run.program() == group.program);
-        let base = base.and_then(|run| base_of(&runs_alike(run, &comparable_runs(run, group, all), true), region));
+        let base = base.and_then(|run| base_of(&equal_runs(run, &comparable_runs(run, group, all), true), region));
         return vec![base; group.columns.len()];
     }
     if wanted.weak {
@@ -36,7 +36,7 @@ pub fn scaling_bases(group: &RunGroup, all: &[StoredRun], wanted: &TableRequest)
 
 /// The runs with the fewest ranks among those with the parameters of `run` whose time is known; `None` where all have as many ranks.
 fn least_ranks(run: &StoredRun, all: &[StoredRun], region: Option<&str>) -> Option<ScalingBase> {
-    let mut alike = runs_alike(run, all, false);
+    let mut alike = equal_runs(run, all, false);
     alike.retain(|run| {
         let times = RunFigures::from_run(run, &[], region).times;
         times.is_some_and(|times| times.elapsed_s.is_finite())
@@ -48,7 +48,7 @@ fn least_ranks(run: &StoredRun, all: &[StoredRun], region: Option<&str>) -> Opti
 }
 
 /// Runs of the same program with the same parameters, and where wanted as many ranks.
-fn runs_alike<'a>(run: &StoredRun, all: &'a [StoredRun], same_ranks: bool) -> Vec<&'a StoredRun> {
+fn equal_runs<'a>(run: &StoredRun, all: &'a [StoredRun], same_ranks: bool) -> Vec<&'a StoredRun> {
     let alike = all.iter().filter(|other| {
         other.run.program() == run.run.program()
             && other.run.params == run.run.params

@@ -20,17 +20,12 @@ use lbprof_collector::writer::LogWriter;
 use lbprof_simulator::noise::Noise;
 use lbprof_simulator::scenario::{START, header};
 
-/// A kind of run.
 pub struct Kind {
-    /// Its name.
     pub name: &'static str,
-    /// The number of the items that it is about, by default.
     pub size: u64,
-    /// Writes it into a folder that exists.
     pub write: fn(&Path, u64) -> io::Result<()>,
 }
 
-/// All kinds.
 pub const KINDS: &[Kind] = &[
     Kind { name: "threads", size: 500_000, write: threads },
     Kind { name: "thread_gaps", size: 500_000, write: thread_gaps },
@@ -70,7 +65,6 @@ pub const KINDS: &[Kind] = &[
     Kind { name: "many_rings", size: 5_000, write: many_rings },
 ];
 
-/// A rank's log while it is written.
 struct Log {
     out: LogWriter<File>,
     head: BatchHead,
@@ -78,7 +72,6 @@ struct Log {
     now: u64,
 }
 
-/// Records of a batch.
 const BATCH: usize = 1 << 16;
 
 impl Log {
@@ -160,7 +153,6 @@ fn communicator(id: u32, uid: u64, group: RankList) -> Definition {
     Definition::Communicator(Communicator { id, uid, parent: NONE, rank: 0, group, remote: RankList::default() })
 }
 
-/// `n` threads with a call each.
 fn threads(folder: &Path, n: u64) -> io::Result<()> {
     threads_from(folder, n, 0)
 }
@@ -255,7 +247,6 @@ fn nested_heads(folder: &Path, n: u64) -> io::Result<()> {
     })
 }
 
-/// Calls from `n` call sites.
 fn call_sites(folder: &Path, n: u64) -> io::Result<()> {
     ranks(folder, 1, |log, _| {
         log.define((0..n as u32).map(site))?;
@@ -394,7 +385,6 @@ fn redefined(folder: &Path, n: u64) -> io::Result<()> {
     })
 }
 
-/// `n` iterations of a region.
 fn iterations(folder: &Path, n: u64) -> io::Result<()> {
     ranks(folder, 2, |log, _| {
         log.out.definitions(&[region(1, 0, "step", true)])?;
@@ -414,14 +404,12 @@ fn polls(folder: &Path, n: u64) -> io::Result<()> {
     })
 }
 
-/// `n` receives that are started and never completed.
 fn open_requests(folder: &Path, n: u64) -> io::Result<()> {
     pair(folder, n, |log, _, at| {
         log.call(Operation::Irecv, |record| (record.peer, record.tag, record.request) = (0, 0, at as u32))
     })
 }
 
-/// `n` sends that are not received.
 fn unmatched_sends(folder: &Path, n: u64) -> io::Result<()> {
     pair(folder, n, |log, rank, _| {
         log.call(Operation::Send, |record| (record.peer, record.tag, record.sent) = (1 - rank as i32, 0, 8))
@@ -435,7 +423,6 @@ fn tags(folder: &Path, n: u64) -> io::Result<()> {
     })
 }
 
-/// `n` windows that are locked and unlocked.
 fn windows(folder: &Path, n: u64) -> io::Result<()> {
     pair(folder, n / 2, |log, rank, at| {
         log.call(Operation::Win_lock, |record| {
@@ -468,7 +455,6 @@ fn backwards_bcasts(folder: &Path, n: u64) -> io::Result<()> {
     })
 }
 
-/// A Waitall of `n` requests that were not started.
 fn waitall(folder: &Path, n: u64) -> io::Result<()> {
     ranks(folder, 1, |log, _| {
         log.call(Operation::Waitall, |record| record.count = n as u32)?;
@@ -503,7 +489,6 @@ fn extremes(folder: &Path, n: u64) -> io::Result<()> {
     })
 }
 
-/// `n` blocks of one call.
 fn tiny_blocks(folder: &Path, n: u64) -> io::Result<()> {
     ranks(folder, 1, |log, _| (0..n).try_for_each(|_| log.call(Operation::Barrier, |_| ()).and_then(|()| log.write())))
 }
@@ -542,7 +527,6 @@ fn ranks_claimed(folder: &Path, n: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// `n` ranks with a few calls each.
 fn many_ranks(folder: &Path, n: u64) -> io::Result<()> {
     ranks(folder, n as u32, |log, _| (0..20).try_for_each(|_| log.call(Operation::Allreduce, |_| ())))
 }

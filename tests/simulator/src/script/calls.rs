@@ -32,7 +32,6 @@ impl Call {
 type Listed = Vec<Option<usize>>;
 
 impl<'s> World<'s> {
-    /// The call of `step` begins.
     pub fn begin(&mut self, rank: usize, step: &'s ScriptStep, call: &'s Call) -> Result<(), ScriptError> {
         debug_assert!(self.ranks[rank].blocked.is_none(), "line {}", step.line);
         let now = self.ranks[rank].now;
@@ -69,7 +68,6 @@ impl<'s> World<'s> {
         Ok(())
     }
 
-    /// The call that a rank waits in ends, if it may at `time`.
     pub fn end_if_ready(&mut self, rank: usize, call: &'s Call, time: u64) -> Result<(), ScriptError> {
         match call {
             Call::Blocking(operation, start) => self.end_blocking(rank, *operation, start, time),
@@ -86,7 +84,6 @@ impl<'s> World<'s> {
         }
     }
 
-    /// Starts what `start` says; `stream`: where a persistent collective meets.
     fn start(&mut self, rank: usize, start: &'s Start, stream: Option<Stream>) -> Result<Vec<usize>, ScriptError> {
         Ok(match start {
             Start::Send(outgoing) => vec![self.send(rank, outgoing)],
@@ -101,7 +98,6 @@ impl<'s> World<'s> {
         })
     }
 
-    /// The id in the rank's log of a communicator of the script.
     fn comm_id(&self, rank: usize, comm: usize) -> u32 {
         match comm {
             0 => 0,
@@ -157,7 +153,6 @@ impl<'s> World<'s> {
         Ok(())
     }
 
-    /// Fills communicator and id of a window.
     pub fn on_window(&self, rank: usize, name: &str, record: &mut Record) -> Result<(), ScriptError> {
         let Some(window) = self.ranks[rank].windows.get(name) else {
             return Err(self.wrong(rank, format!("there is no window `{name}`")));
@@ -269,7 +264,6 @@ impl<'s> World<'s> {
         Ok(())
     }
 
-    /// A blocking call may end when all that it started is complete.
     fn end_blocking(
         &mut self,
         rank: usize,
@@ -303,7 +297,6 @@ impl<'s> World<'s> {
         Ok(())
     }
 
-    /// The requests that a call names, or all that are active.
     fn listed(&self, rank: usize, names: Option<&[String]>) -> Result<Listed, ScriptError> {
         let state = &self.ranks[rank];
         let Some(names) = names else {
@@ -325,7 +318,6 @@ impl<'s> World<'s> {
         self.ranks[rank].requests[request].active
     }
 
-    /// Fills a record with the completion of a request.
     fn store_completed(&self, rank: usize, request: usize, record: &mut Record) {
         let request = &self.ranks[rank].requests[request];
         let arrived = request.pending.iter().find_map(|&pending| self.pending[pending].arrived);
@@ -341,7 +333,6 @@ impl<'s> World<'s> {
         requests.retain(|request| request.active || request.prepared.is_some());
     }
 
-    /// What the call waited for in these requests.
     fn request_waits(&self, rank: usize, requests: &[usize]) -> Vec<Wait> {
         let state = &self.ranks[rank];
         let begin = state.blocked.as_ref().map_or(state.now, |blocked| blocked.begin);
@@ -396,7 +387,6 @@ impl<'s> World<'s> {
         request.is_none_or(|i| !self.is_active(rank, i) || self.is_complete(rank, i, time))
     }
 
-    /// The places of the requests that a call completes at `time`; `None` where it must wait on, or finds nothing.
     fn completed(&self, rank: usize, which: Which, listed: &Listed, time: u64) -> Option<Vec<usize>> {
         let all = || 0..listed.len();
         let is_complete = |&place: &usize| listed[place].is_some_and(|i| self.is_complete(rank, i, time));
@@ -413,7 +403,6 @@ impl<'s> World<'s> {
         }
     }
 
-    /// A call that completes one request, or none because none is active.
     fn end_with(&mut self, rank: usize, operation: Operation, listed: &Listed, places: Vec<usize>, time: u64) {
         let mut record = Record::new(operation, 0);
         let completed: Vec<_> = places.iter().filter_map(|&place| listed[place]).collect();
@@ -427,7 +416,6 @@ impl<'s> World<'s> {
         self.end(rank, time, record, Vec::new(), waits);
     }
 
-    /// A call that completes several requests.
     fn end_several(&mut self, rank: usize, operation: Operation, listed: &Listed, places: Vec<usize>, time: u64) {
         let completed: Vec<_> = places.iter().filter_map(|&place| listed[place]).collect();
         let parts: Vec<_> = completed.iter().filter_map(|&i| self.part(rank, i)).collect();
@@ -445,7 +433,6 @@ impl<'s> World<'s> {
         self.end(rank, time, record, parts, waits);
     }
 
-    /// The part of a call that completes several requests, for one that it completes.
     fn part(&self, rank: usize, request: usize) -> Option<Record> {
         let found = &self.ranks[rank].requests[request];
         let mut part = Record::new(Operation::Completed, 0);
@@ -487,7 +474,6 @@ impl<'s> World<'s> {
         }
     }
 
-    /// A probe found a message; a matched one takes it, under a name.
     fn end_probe_with(&mut self, rank: usize, mut record: Record, found: usize, name: Option<&'s str>, time: u64) {
         let message = &self.messages[found];
         let (source, tag) = (message.arrived.source, message.arrived.tag);

@@ -105,7 +105,6 @@ impl<'s> World<'s> {
         }
     }
 
-    /// Fills the record of such a step.
     pub fn posted_epoch(&mut self, rank: usize, epoch: &'s Epoch, record: &mut Record) -> Result<(), ScriptError> {
         self.on_window(rank, &epoch.window, record)?;
         match epoch.does {
@@ -119,7 +118,6 @@ impl<'s> World<'s> {
         Ok(())
     }
 
-    /// The id in a rank's log of the group of such a step.
     fn group(&mut self, rank: usize, epoch: &'s Epoch) -> u32 {
         let comm = self.ranks[rank].windows.get(epoch.window.as_str()).map_or(0, |window| window.comm);
         let members = &self.script.comms[comm].group;

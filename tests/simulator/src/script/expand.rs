@@ -19,19 +19,15 @@ const KEYS: &[&str] = &["tag", "recvtag", "bytes", "on", "as", "root", "to", "fr
 /// Bytes of a message or block unless the script says otherwise.
 const BYTES: u64 = 8;
 
-/// One rank's steps as they come about.
 pub(super) struct Expander<'a> {
     script: &'a Script,
     rank: u32,
     pub steps: Vec<ScriptStep>,
     names: Vec<(String, f64)>,
-    /// Index of the communicator by window.
     windows: HashMap<String, usize>,
 }
 
-/// The words after a call's name.
 struct Arguments<'a> {
-    /// Those without a key, in order.
     plain: Vec<&'a str>,
     keyed: Vec<(&'a str, &'a str)>,
 }
@@ -51,18 +47,15 @@ impl<'a> Arguments<'a> {
         Ok(arguments)
     }
 
-    /// Takes the first one without a key.
     fn first(&mut self) -> Option<&'a str> {
         (!self.plain.is_empty()).then(|| self.plain.remove(0))
     }
 
-    /// Takes the value of `key`.
     fn value(&mut self, key: &str) -> Option<&'a str> {
         let at = self.keyed.iter().position(|&(found, _)| found == key)?;
         Some(self.keyed.remove(at).1)
     }
 
-    /// Nothing is left over.
     fn done(self) -> Result<(), String> {
         match (self.plain.first(), self.keyed.first()) {
             (Some(word), _) | (_, Some((word, _))) => Err(format!("`{word}` is not expected")),
@@ -71,7 +64,6 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// `value`, or an error that says what is missing.
 fn need<T>(value: Option<T>, what: &str) -> Result<T, String> {
     value.ok_or_else(|| format!("{what} is missing"))
 }
@@ -81,7 +73,6 @@ impl<'a> Expander<'a> {
         Expander { script, rank, steps: Vec::new(), names: names(script, rank), windows: HashMap::new() }
     }
 
-    /// Adds the steps of `nodes`.
     pub fn nodes(&mut self, nodes: &[Node<'_>]) -> Result<(), ScriptError> {
         for node in nodes {
             let (word, rest) = node.statement.split();
@@ -126,7 +117,6 @@ impl<'a> Expander<'a> {
         Ok(())
     }
 
-    /// What a statement does that is no block.
     fn action(&mut self, name: &str, rest: &str) -> Result<Action, String> {
         let mut arguments = Arguments::of(rest)?;
         if name == "compute" {
@@ -139,15 +129,13 @@ impl<'a> Expander<'a> {
         Ok(Action::Call(call))
     }
 
-    /// The call of this name; `None` where there is none.
     fn call(&mut self, name: &str, arguments: &mut Arguments<'_>) -> Result<Option<Call>, String> {
         if let Some(&(operation, which, waits)) = COMPLETIONS.iter().find(|row| is_called(row.0, name)) {
             return self.completion(operation, which, waits, arguments).map(Some);
         }
         if let Some(&(operation, waits, matched)) = PROBES.iter().find(|row| is_called(row.0, name)) {
             let incoming = self.incoming(arguments, "tag")?;
-            let message =
-                if matched { Some(self.name(need(arguments.value("as"), "`as` and a name")?)?) } else { None };
+            let message = if matched { Some(self.request_name(arguments)?) } else { None };
             return Ok(Some(Call::Probe { operation, incoming, waits, message }));
         }
         if let Some(&(styles, protocol)) = SENDS.iter().find(|row| style(&row.0, name).is_some()) {
@@ -166,26 +154,18 @@ impl<'a> Expander<'a> {
         self.other_call(name, arguments)
     }
 
-    /// A call that is in no table.
     fn other_call(&mut self, name: &str, arguments: &mut Arguments<'_>) -> Result<Option<Call>, String> {
         Ok(Some(match name {
-            "sendrecv" | "sendrecv_replace" => {
-                let replaces = name != "sendrecv";
-                let operation = if replaces { Operation::Sendrecv_replace } else { Operation::Sendrecv };
-                Call::Blocking(operation, self.exchange(arguments)?)
-            }
+            "sendrecv" => Call::Blocking(Operation::Sendrecv, self.exchange(arguments)?),
+            "sendrecv_replace" => Call::Blocking(Operation::Sendrecv_replace, self.exchange(arguments)?),
             "isendrecv" => {
                 let start = self.exchange(arguments)?;
-                Call::Nonblocking(
-                    Operation::Isendrecv,
-                    start,
-                    self.name(need(arguments.value("as"), "`as` and a name")?)?,
-                )
+                Call::Nonblocking(Operation::Isendrecv, start, self.request_name(arguments)?)
             }
             "mrecv" => Call::Blocking(Operation::Mrecv, self.matched(arguments)?),
             "imrecv" => {
                 let start = self.matched(arguments)?;
-                Call::Nonblocking(Operation::Imrecv, start, self.name(need(arguments.value("as"), "`as` and a name")?)?)
+                Call::Nonblocking(Operation::Imrecv, start, self.request_name(arguments)?)
             }
             "start" => Call::Start(Operation::Start, vec![self.first_name(arguments)?]),
             "startall" => Call::Start(Operation::Startall, self.all_names(arguments)?),
@@ -195,7 +175,6 @@ impl<'a> Expander<'a> {
         }))
     }
 
-    /// A call in the style of its name.
     fn styled(
         &self,
         styles: &Styles,
@@ -207,12 +186,8 @@ impl<'a> Expander<'a> {
         let operation = styles[style as usize];
         Ok(Some(match style {
             Style::Blocking => Call::Blocking(operation, start),
-            Style::Nonblocking => {
-                Call::Nonblocking(operation, start, self.name(need(arguments.value("as"), "`as` and a name")?)?)
-            }
-            Style::Persistent => {
-                Call::Prepare(operation, start, self.name(need(arguments.value("as"), "`as` and a name")?)?)
-            }
+            Style::Nonblocking => Call::Nonblocking(operation, start, self.request_name(arguments)?),
+            Style::Persistent => Call::Prepare(operation, start, self.request_name(arguments)?),
         }))
     }
 
@@ -293,7 +268,6 @@ impl<'a> Expander<'a> {
         Ok(Collective { operation, shape, data, root, bytes, on: On::Comm(comm) })
     }
 
-    /// A step of an epoch; `None`: the call of this name is no such step.
     fn epoch(&self, name: &str, arguments: &mut Arguments<'_>) -> Result<Option<Call>, String> {
         let Some(&(operation, does)) = EPOCHS.iter().find(|row| is_called(row.0, name)) else { return Ok(None) };
         let locks = matches!(does, EpochStep::Lock { .. } | EpochStep::Unlock);
@@ -332,7 +306,7 @@ impl<'a> Expander<'a> {
         };
         if name == "win_create" {
             let comm = self.comm(arguments.value("on"))?;
-            let window = self.name(need(arguments.value("as"), "`as` and a name")?)?;
+            let window = self.request_name(arguments)?;
             self.windows.insert(window.clone(), comm);
             return Ok(meeting(Operation::Win_create, On::NewWindow(comm, window)));
         }
@@ -352,7 +326,6 @@ impl<'a> Expander<'a> {
         Ok(Call::Access { operation, window, target, bytes: self.bytes(arguments.value("bytes"))? })
     }
 
-    /// Index of the rank's communicator of this name.
     fn comm(&self, name: Option<&str>) -> Result<usize, String> {
         let name = name.unwrap_or("world");
         let found = self.script.comms.iter().position(|comm| comm.name == name && comm.group.contains(&self.rank));
@@ -391,6 +364,10 @@ impl<'a> Expander<'a> {
         Ok(if number.is_empty() { word.to_owned() } else { format!("{word}{}", whole(number, &self.names)?) })
     }
 
+    fn request_name(&self, arguments: &mut Arguments<'_>) -> Result<String, String> {
+        self.name(need(arguments.value("as"), "`as` and a name")?)
+    }
+
     fn first_name(&self, arguments: &mut Arguments<'_>) -> Result<String, String> {
         self.name(need(arguments.first(), "the name of a request")?)
     }
@@ -401,7 +378,6 @@ impl<'a> Expander<'a> {
     }
 }
 
-/// The begin of a region, from its name and kind.
 fn region(text: &str, iterated: bool) -> Result<Action, String> {
     let mut words = text.split_whitespace();
     let name = need(words.next(), "the region's name")?.to_owned();

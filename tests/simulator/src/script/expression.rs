@@ -6,7 +6,7 @@
 /// The value of `text`; `names` gives those of `$name`, the last of a name first.
 ///
 /// Errors: what is wrong with it.
-pub(super) fn evaluate(text: &str, names: &[(String, f64)]) -> Result<f64, String> {
+pub fn evaluate(text: &str, names: &[(String, f64)]) -> Result<f64, String> {
     let mut reader = Reader { rest: text, names };
     let value = reader.comparison()?;
     reader.blanks();
@@ -49,7 +49,6 @@ impl<'a> Reader<'a> {
         self.chain(PRODUCTS, Self::factor)
     }
 
-    /// Operands joined by some of `operators`, from the left.
     fn chain(
         &mut self,
         operators: &[(&str, Operator)],
@@ -97,7 +96,6 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Takes `sign` where it comes next.
     fn takes(&mut self, sign: &str) -> bool {
         self.blanks();
         let rest = self.rest.strip_prefix(sign);
@@ -105,7 +103,6 @@ impl<'a> Reader<'a> {
         rest.is_some()
     }
 
-    /// Takes what comes next and `belongs`.
     fn word(&mut self, belongs: impl Fn(char) -> bool) -> &'a str {
         let end = self.rest.find(|c| !belongs(c)).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);

@@ -12,7 +12,6 @@ impl World<'_> {
         group.iter().position(|&member| member as usize == rank).unwrap_or(0) as u32
     }
 
-    /// A rank begins to send.
     pub fn send(&mut self, rank: usize, outgoing: &Outgoing) -> usize {
         let pending = self.start_pending(rank, None);
         let Peer::Rank(dest) = outgoing.dest else {
@@ -40,7 +39,6 @@ impl World<'_> {
         pending
     }
 
-    /// Whether a send may end at once.
     pub fn is_eager(&self, outgoing: &Outgoing) -> bool {
         match outgoing.protocol {
             Protocol::Standard => outgoing.bytes <= self.network.eager,
@@ -49,7 +47,6 @@ impl World<'_> {
         }
     }
 
-    /// A rank posts a receive.
     pub fn receive(&mut self, rank: usize, incoming: &Incoming) -> usize {
         let pending = self.start_pending(rank, Some(*incoming));
         let mut incoming = *incoming;
@@ -67,26 +64,22 @@ impl World<'_> {
         pending
     }
 
-    /// A rank receives a message that a matched probe took.
     pub fn receive_matched(&mut self, rank: usize, message: usize) -> usize {
         let pending = self.start_pending(rank, None);
         self.match_with(message, pending);
         pending
     }
 
-    /// The first message whose head is there and that is wanted.
     pub fn find_head(&self, rank: usize, incoming: &Incoming) -> Option<usize> {
         self.ranks[rank].heads.iter().copied().find(|&message| self.messages[message].is_wanted(incoming))
     }
 
-    /// The same, taken away.
     pub fn take_head(&mut self, rank: usize, incoming: &Incoming) -> Option<usize> {
         let found = self.find_head(rank, incoming)?;
         self.ranks[rank].heads.retain(|&message| message != found);
         Some(found)
     }
 
-    /// The head of a message arrives.
     pub fn head(&mut self, message: usize, time: u64) {
         let head = &self.messages[message];
         let receiver = head.receiver;

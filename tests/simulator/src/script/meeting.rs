@@ -8,7 +8,6 @@ use super::world::World;
 use lbprof_collector::operation::Operation;
 
 impl<'s> World<'s> {
-    /// A rank begins a collective; a persistent one knows where it meets.
     pub fn enter(
         &mut self,
         rank: usize,
@@ -34,7 +33,6 @@ impl<'s> World<'s> {
         Ok(pending)
     }
 
-    /// The number of a rank's next collective there.
     pub fn next_number(&mut self, rank: usize, stream: Stream) -> u32 {
         let next = self.ranks[rank].begun.entry(stream).or_default();
         *next += 1;
@@ -91,7 +89,6 @@ impl<'s> World<'s> {
 }
 
 impl Meeting {
-    /// What is completed by the entry of `own`, a rank in the communicator.
     fn completed_by(&self, own: usize, latency: u64, comm: &Comm) -> Vec<(usize, Done)> {
         let n = self.entries.len();
         match self.shape {
@@ -133,7 +130,6 @@ impl Meeting {
         }
     }
 
-    /// Rank `i` is complete when all that send to it have entered, and their data are there.
     fn after_sources(&self, i: usize, transfer: u64, comm: &Comm) -> Option<(usize, Done)> {
         let sources = || comm.sources(i as u32).map(|source| source as usize);
         let all = sources().all(|source| self.entries[source].is_some());
@@ -149,14 +145,12 @@ impl Meeting {
         entries.reduce(|last, next| if (next.at, last.rank) > (last.at, next.rank) { next } else { last })
     }
 
-    /// Rank `i` is complete `latency` after `other`, if both have entered.
     fn after(&self, i: usize, other: Option<Entry>, latency: u64) -> Option<(usize, Done)> {
         let (own, other) = (self.entries[i]?, other?);
         let at = own.at.max(other.at + latency);
         Some((own.pending, Done { at, by: other.rank as u32, did: other.at }))
     }
 
-    /// Rank `i` waits for no other.
     fn alone(&self, i: usize) -> Option<(usize, Done)> {
         let own = self.entries[i]?;
         Some((own.pending, Done { at: own.at, by: own.rank as u32, did: own.at }))

@@ -125,6 +125,7 @@ use std::path::Path;
 use lbprof_collector::definition::Definition;
 
 pub use error::{ScriptError, Stuck};
+pub use expression::evaluate;
 pub use program::{Network, Script};
 pub use simulation::{SimulatedCall, SimulatedRank, Simulation, Wait};
 

@@ -14,13 +14,10 @@ use crate::scenario::{Clock, Noted};
 const MOST_LINES: u32 = 65_000;
 const MOST_ON_A_LINE: u32 = 16;
 
-/// Words that begin a block.
 const BLOCKS: &[&str] = &["repeat", "if", "phase", "iteration"];
 
-/// Statements to come.
 type Rest<'a> = Peekable<IntoIter<Statement<'a>>>;
 
-/// What some ranks do.
 struct Section<'a> {
     ranks: Vec<u32>,
     body: Vec<Node<'a>>,
@@ -54,7 +51,6 @@ pub(super) fn parse(text: &str) -> Result<Script, ScriptError> {
     Ok(script)
 }
 
-/// The statements of `text`, without comments.
 fn statements(text: &str) -> Result<Vec<Statement<'_>>, ScriptError> {
     let mut statements = Vec::new();
     for (line, text) in (1..).zip(text.lines()) {
@@ -80,7 +76,6 @@ fn statements(text: &str) -> Result<Vec<Statement<'_>>, ScriptError> {
     Ok(statements)
 }
 
-/// The section that begins with `statement`.
 fn section<'a>(script: &Script, statement: Statement<'a>, rest: &mut Rest<'a>) -> Result<Section<'a>, ScriptError> {
     let (_, list) = statement.split();
     let ranks = ranks(script, list).map_err(|what| statement.error(what))?;
@@ -124,7 +119,6 @@ fn ranks(script: &Script, list: &str) -> Result<Vec<u32>, String> {
     Ok(ranks)
 }
 
-/// A statement before the first section.
 fn set(script: &mut Script, statement: &Statement<'_>) -> Result<(), String> {
     let (word, rest) = statement.split();
     let words: Vec<_> = rest.split_whitespace().collect();

@@ -9,7 +9,6 @@ use crate::scenario::{Clock, ticks};
 #[derive(Clone, Debug, Default)]
 pub struct Script {
     pub(super) text: String,
-    /// How many lines the text has.
     pub(super) lines: u32,
     pub(super) network: Network,
     /// MPI_COMM_WORLD, then each rank's MPI_COMM_SELF, then the script's own.
@@ -43,35 +42,29 @@ impl Script {
         Script { network, ..self.clone() }
     }
 
-    /// The communicators of the script's own in which `rank` is, with their indices.
     pub(super) fn own_comms(&self, rank: u32) -> impl Iterator<Item = (usize, &Comm)> {
         let own = self.comms.iter().enumerate().skip(self.programs.len() + 1);
         own.filter(move |(_, comm)| comm.group.contains(&rank))
     }
 }
 
-/// A communicator.
 #[derive(Clone, Debug)]
 pub(super) struct Comm {
     pub(super) name: String,
-    /// World ranks in order.
     pub(super) group: Vec<u32>,
     /// Who sends to whom in neighbourhood collectives, by their ranks in it.
     pub(super) edges: Vec<(u32, u32)>,
 }
 
 impl Comm {
-    /// One without neighbours.
     pub(super) fn new(name: &str, group: Vec<u32>) -> Self {
         Comm { name: name.to_owned(), group, edges: Vec::new() }
     }
 
-    /// Ranks in it that send to `rank`.
     pub(super) fn sources(&self, rank: u32) -> impl Iterator<Item = u32> {
         self.edges.iter().filter(move |edge| edge.1 == rank).map(|edge| edge.0)
     }
 
-    /// Ranks in it that `rank` sends to.
     pub(super) fn destinations(&self, rank: u32) -> impl Iterator<Item = u32> {
         self.edges.iter().filter(move |edge| edge.0 == rank).map(|edge| edge.1)
     }
@@ -109,13 +102,11 @@ impl Default for Network {
 }
 
 impl Network {
-    /// Latency and time for `bytes`, in nanoseconds.
     pub(super) fn transfer_ns(&self, bytes: u64) -> u64 {
         ticks(self.latency_ms) + ticks(bytes as f64 / self.bandwidth)
     }
 }
 
-/// Where the call of a statement lies in the program.
 pub(super) fn offset(line: u32, index: u32) -> u64 {
     16 * u64::from(line) + u64::from(index)
 }

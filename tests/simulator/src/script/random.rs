@@ -8,7 +8,6 @@ use std::fmt::Write;
 
 use super::program::Script;
 
-/// A generator of numbers (SplitMix64).
 struct Chance(u64);
 
 impl Chance {
@@ -20,12 +19,10 @@ impl Chance {
         z ^ z >> 31
     }
 
-    /// Less than `n`, which is not 0.
     fn below(&mut self, n: u32) -> u32 {
         (self.next() % u64::from(n)) as u32
     }
 
-    /// Whether something happens that happens once in `n` times.
     fn once_in(&mut self, n: u32) -> bool {
         self.below(n) == 0
     }
@@ -39,7 +36,6 @@ impl Chance {
         f64::from(self.below(most * 1_000_000)) / 1e6
     }
 
-    /// All numbers below `n`, mixed.
     fn order(&mut self, n: u32) -> Vec<u32> {
         let mut all: Vec<_> = (0..n).collect();
         for i in (1..n).rev() {
@@ -49,11 +45,9 @@ impl Chance {
     }
 }
 
-/// A script as it comes about.
 struct Author {
     chance: Chance,
     n: u32,
-    /// What each rank does, by rank.
     lines: Vec<String>,
     round: u32,
     /// How many loops are open. Their variables are `l0`, `l1` …
@@ -62,7 +56,6 @@ struct Author {
     half: u32,
 }
 
-/// The text of the script of `seed` with `size` rounds.
 pub(super) fn text(seed: u64, size: u32) -> String {
     let mut chance = Chance(seed);
     let n = 2 + chance.below(7);
@@ -110,7 +103,6 @@ impl Author {
         }
     }
 
-    /// Some rounds in a region, or repeated.
     fn block(&mut self, size: u32, depth: u32) {
         let name = self.chance.below(4);
         let opens = match self.chance.below(3) {
@@ -141,7 +133,6 @@ impl Author {
         }
     }
 
-    /// Adds a line to what a rank does.
     fn does(&mut self, rank: u32, line: impl AsRef<str>) {
         let lines = &mut self.lines[rank as usize];
         lines.push_str("  ");
@@ -167,19 +158,16 @@ impl Author {
         self.chance.below(10_000)
     }
 
-    /// The tag of the round in this iteration.
     fn tag(&self) -> String {
         let loops = (0..self.loops).map(|i| format!("+{}*$l{i}", 10_u32.pow(4 + i as u32)));
         loops.fold(self.round.to_string(), |tag, part| tag + &part)
     }
 
-    /// Two different ranks.
     fn two(&mut self) -> (u32, u32) {
         let order = self.chance.order(self.n);
         (order[0], order[1])
     }
 
-    /// Messages one after the other.
     fn pairs(&mut self) {
         for _ in 0..1 + self.chance.below(2 * self.n) {
             let (from, to) = self.two();
@@ -191,7 +179,6 @@ impl Author {
         }
     }
 
-    /// One rank takes what the others send, in the order of arrival.
     fn workers(&mut self) {
         let (master, tag) = (self.chance.below(self.n), self.tag());
         for worker in (0..self.n).filter(|&rank| rank != master) {
@@ -201,7 +188,6 @@ impl Author {
         }
     }
 
-    /// One rank completes receives from the others as they come.
     fn drained(&mut self) {
         let (master, tag) = (self.chance.below(self.n), self.tag());
         let others: Vec<_> = (0..self.n).filter(|&rank| rank != master).collect();
@@ -220,7 +206,6 @@ impl Author {
         self.does(master, "waitall");
     }
 
-    /// Each sends to a neighbour while it computes.
     fn ring(&mut self) {
         let (n, tag, bytes) = (self.n, self.tag(), self.bytes());
         let step = 1 + self.chance.below(n - 1);

@@ -10,29 +10,12 @@ const ANY_SOURCE: i32 = -1;
 const ANY_TAG: i32 = -1;
 const PROC_NULL: i32 = -2;
 
-/// Something that a log holds, in its order.
 #[derive(Clone, Debug)]
 pub(super) enum Event {
-    Enter {
-        time: u64,
-        name: String,
-        kind: RegionKind,
-        iterated: bool,
-    },
-    Leave {
-        time: u64,
-    },
-    /// A window of this id was made on the communicator with this id.
-    Window {
-        id: u32,
-        comm: u32,
-    },
-    /// A group of these world ranks.
-    Group {
-        id: u32,
-        ranks: Vec<u32>,
-    },
-    /// A call or a part of one, at an offset in the module.
+    Enter { time: u64, name: String, kind: RegionKind, iterated: bool },
+    Leave { time: u64 },
+    Window { id: u32, comm: u32 },
+    Group { id: u32, ranks: Vec<u32> },
     Record(Record, u64),
 }
 
@@ -52,16 +35,13 @@ impl Event {
     }
 }
 
-/// What arrived.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrived {
-    /// Rank in the communicator.
     pub source: u32,
     pub tag: i32,
     pub bytes: u64,
 }
 
-/// Fills the record of a send; `comm` is the id in the log.
 pub(super) fn sends(record: &mut Record, outgoing: &Outgoing, comm: u32) {
     record.comm = comm;
     record.tag = outgoing.tag;
@@ -74,7 +54,6 @@ pub(super) fn sends(record: &mut Record, outgoing: &Outgoing, comm: u32) {
     }
 }
 
-/// Fills the record of a receive that is posted.
 pub(super) fn posts(record: &mut Record, incoming: &Incoming, comm: u32) {
     record.comm = comm;
     record.tag = incoming.tag.unwrap_or(ANY_TAG);
@@ -89,7 +68,6 @@ pub(super) fn posts(record: &mut Record, incoming: &Incoming, comm: u32) {
     }
 }
 
-/// The wildcards among what a receive asks for.
 pub(super) fn wildcards(incoming: &Incoming) -> CallFlags {
     let mut flags = CallFlags::default();
     if incoming.source == Peer::Any {
@@ -101,7 +79,6 @@ pub(super) fn wildcards(incoming: &Incoming) -> CallFlags {
     flags
 }
 
-/// Puts what arrived into the record of a receive.
 pub(super) fn arrives(record: &mut Record, arrived: Option<Arrived>) {
     match arrived {
         Some(arrived) => {
@@ -111,7 +88,6 @@ pub(super) fn arrives(record: &mut Record, arrived: Option<Arrived>) {
     }
 }
 
-/// Fills the record of a collective on communicator `on`, with this id, in which this rank is `rank`.
 pub(super) fn meets(record: &mut Record, collective: &Collective, comm: u32, rank: u32, on: &Comm) {
     let (bytes, is_root) = (collective.bytes, rank == collective.root);
     let size = on.group.len() as u64;
@@ -141,25 +117,21 @@ pub(super) fn meets(record: &mut Record, collective: &Collective, comm: u32, ran
     }
 }
 
-/// What is known of an open request.
 #[derive(Clone, Debug)]
 pub(super) struct Open {
     /// The record of its start or preparation: communicator, peer, tag, bytes, flags and id as posted.
     pub posted: Record,
-    /// Whether it receives a message.
     pub receives: bool,
     /// Whether it stands for many, and has no id.
     pub empty: bool,
 }
 
 impl Open {
-    /// Activity, wildcards and persistence.
     fn flags(&self) -> CallFlags {
         let kept = CallFlags::ANY_SOURCE | CallFlags::ANY_TAG | CallFlags::PERSISTENT;
         CallFlags(self.posted.flags.0 & (kept.0 | 7))
     }
 
-    /// Fills the record of a completion of it, or of one of its parts; `inactive`: it was persistent and not started.
     pub fn complete(&self, record: &mut Record, arrived: Option<Arrived>, inactive: bool) {
         if self.empty {
             record.flags |= CallFlags::NOTHING;
@@ -180,7 +152,6 @@ impl Open {
         }
     }
 
-    /// Fills the record of its start, or of a part of one.
     pub fn start(&self, record: &mut Record) {
         let posted = &self.posted;
         (record.request, record.comm, record.peer, record.tag) = (posted.request, posted.comm, posted.peer, posted.tag);
@@ -188,7 +159,6 @@ impl Open {
         record.flags = CallFlags(record.flags.0 & !7) | CallFlags::PERSISTENT | self.flags();
     }
 
-    /// Fills the record of a test that found it incomplete.
     pub fn look(&self, record: &mut Record) {
         (record.comm, record.request) = (self.posted.comm, self.posted.request);
         record.flags = record.flags.with_activity(self.posted.flags.activity());

@@ -28,7 +28,6 @@ impl World<'_> {
         Ok(Simulation { ranks: ranks.collect() })
     }
 
-    /// A rank goes on from its present step, up to the next that takes time.
     fn go(&mut self, number: usize) -> Result<(), ScriptError> {
         loop {
             let rank = &mut self.ranks[number];
@@ -59,7 +58,6 @@ impl World<'_> {
         }
     }
 
-    /// Whether a rank's call may end, and if so ends it.
     fn look(&mut self, number: usize, time: u64) -> Result<(), ScriptError> {
         let rank = &self.ranks[number];
         match (&rank.blocked, rank.steps.get(rank.at)) {

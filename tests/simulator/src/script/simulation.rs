@@ -13,7 +13,7 @@ pub struct Simulation {
 }
 
 /// What a rank did.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct SimulatedRank {
     /// When its window begins.
     pub begin_ns: u64,
@@ -23,7 +23,6 @@ pub struct SimulatedRank {
     pub computation_ns: u64,
     /// Its calls in order.
     pub calls: Vec<SimulatedCall>,
-    /// What its log holds.
     pub(super) events: Vec<record::Event>,
     pub(super) choices: Choices,
 }
@@ -69,13 +68,10 @@ impl Simulation {
     }
 }
 
-/// What a call found that completes requests or probes.
 #[derive(Clone, Debug)]
 pub(super) enum Outcome {
     Nothing,
-    /// Requests, by their places among those that it was given.
     Requests(Vec<usize>),
-    /// A message: its source in the communicator, and its tag.
     Message(u32, i32),
 }
 
@@ -84,6 +80,5 @@ pub(super) enum Outcome {
 pub(super) struct Choices {
     /// Source and tag of what each receive took, in the order of posting.
     pub received: Vec<Option<(u32, i32)>>,
-    /// In the order of the calls.
     pub found: Vec<Outcome>,
 }

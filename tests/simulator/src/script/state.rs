@@ -7,40 +7,32 @@ use lbprof_collector::operation::Operation;
 use super::record::{Arrived, Open};
 use super::step::{Incoming, Peer, Shape, Start};
 
-/// When something was completed, and by whom.
 #[derive(Clone, Copy)]
 pub(super) struct Done {
     pub at: u64,
     pub by: u32,
-    /// When that rank did what completes it.
     pub did: u64,
 }
 
-/// Something started that will be completed.
 pub(super) struct Pending {
     pub rank: usize,
-    /// When it was started.
     pub begun: u64,
     pub done: Option<Done>,
-    /// What a receive asks for.
     pub incoming: Option<Incoming>,
     /// Which of the rank's receives it is.
     pub receive: Option<usize>,
     pub arrived: Option<Arrived>,
 }
 
-/// A request that has a name.
 pub(super) struct Request<'s> {
     pub name: &'s str,
     pub open: Open,
-    /// What it waits for; none where it is persistent and not active.
     pub pending: Vec<usize>,
     pub active: bool,
     /// What a persistent one starts, and where that meets if it is a collective.
     pub prepared: Option<(&'s Start, Option<Stream>)>,
 }
 
-/// A window of a rank.
 #[derive(Clone, Copy)]
 pub(super) struct Window {
     pub id: u32,
@@ -48,23 +40,17 @@ pub(super) struct Window {
     pub stream: Stream,
 }
 
-/// A call that waits.
 pub(super) struct Blocked {
     pub begin: u64,
-    /// What the call itself started.
     pub own: Vec<usize>,
 }
 
-/// A message.
 pub(super) struct Message {
-    /// World ranks.
     pub sender: usize,
     pub receiver: usize,
     pub comm: usize,
     pub arrived: Arrived,
-    /// When its send began.
     pub begun: u64,
-    /// When its head arrives.
     pub head: u64,
     /// What its send started, where that waits for the receive.
     pub rendezvous: Option<usize>,
@@ -85,10 +71,8 @@ impl Message {
     }
 }
 
-/// Where collectives meet, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Stream {
-    /// On a communicator.
     Comm(usize),
     /// On a persistent collective: the communicator, and its number among the collectives there.
     Prepared(usize, u32),
@@ -96,27 +80,22 @@ pub(super) enum Stream {
     Window(usize, u32),
 }
 
-/// A collective as its ranks enter it.
 pub(super) struct Meeting {
     pub operation: Operation,
     pub shape: Shape,
     pub root: usize,
-    /// By rank in the communicator.
     pub entries: Vec<Option<Entry>>,
     pub missing: usize,
-    /// The world rank that entered first.
     pub first: usize,
 }
 
 #[derive(Clone, Copy)]
 pub(super) struct Entry {
     pub at: u64,
-    /// World rank.
     pub rank: usize,
     pub pending: usize,
 }
 
-/// A rank's open epochs on a window, by the world ranks on the other side.
 #[derive(Default)]
 pub(super) struct OpenEpochs {
     pub exposed_to: Vec<u32>,
@@ -125,7 +104,6 @@ pub(super) struct OpenEpochs {
     pub deferred: Vec<usize>,
 }
 
-/// A signal between two ranks on a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Signal {
     Posted,
@@ -135,14 +113,12 @@ pub(super) enum Signal {
 /// A window, who signals, who is signalled, and what.
 pub(super) type SignalKey = (Stream, u32, u32, Signal);
 
-/// Signals sent and not awaited yet, or awaited and not sent yet.
 #[derive(Default)]
 pub(super) struct Exchange {
     pub sent: VecDeque<u64>,
     pub awaited: VecDeque<usize>,
 }
 
-/// Who holds a lock, and who waits for it.
 #[derive(Default)]
 pub(super) struct Lock {
     pub holders: Vec<Claim>,
@@ -162,10 +138,8 @@ impl Lock {
     }
 }
 
-/// All epochs of a run.
 #[derive(Default)]
 pub(super) struct Epochs {
     pub signals: HashMap<SignalKey, Exchange>,
-    /// By window and target.
     pub locks: HashMap<(Stream, u32), Lock>,
 }

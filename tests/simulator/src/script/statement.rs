@@ -4,17 +4,14 @@ use super::error::ScriptError;
 use super::expression::evaluate;
 use super::program::Script;
 
-/// One statement.
 #[derive(Clone, Copy)]
 pub(super) struct Statement<'a> {
     pub line: u32,
-    /// Which of the line's it is.
     pub index: u32,
     pub text: &'a str,
 }
 
 impl<'a> Statement<'a> {
-    /// Its first word, and what follows.
     pub fn split(&self) -> (&'a str, &'a str) {
         let (word, rest) = self.text.split_once(char::is_whitespace).unwrap_or((self.text, ""));
         (word, rest.trim())
@@ -25,13 +22,11 @@ impl<'a> Statement<'a> {
     }
 }
 
-/// A statement, and those within it where it is a block.
 pub(super) struct Node<'a> {
     pub statement: Statement<'a>,
     pub body: Vec<Node<'a>>,
 }
 
-/// A number of the script that is whole and not negative.
 pub(super) fn whole(text: &str, names: &[(String, f64)]) -> Result<u64, String> {
     let value = evaluate(text, names)?;
     if value < 0.0 || value.fract() != 0.0 {
@@ -40,7 +35,6 @@ pub(super) fn whole(text: &str, names: &[(String, f64)]) -> Result<u64, String> 
     Ok(value as u64)
 }
 
-/// Milliseconds, in nanoseconds.
 pub(super) fn duration(text: &str, names: &[(String, f64)]) -> Result<u64, String> {
     let value = evaluate(text, names)?;
     if value < 0.0 {
@@ -49,7 +43,6 @@ pub(super) fn duration(text: &str, names: &[(String, f64)]) -> Result<u64, Strin
     Ok((value * 1e6).round() as u64)
 }
 
-/// The names that expressions of `rank` know.
 pub(super) fn names(script: &Script, rank: u32) -> Vec<(String, f64)> {
     vec![("n".to_owned(), f64::from(script.n_ranks())), ("r".to_owned(), f64::from(rank))]
 }

@@ -3,51 +3,53 @@
 use lbprof_collector::definition::RegionKind;
 use lbprof_collector::operation::Operation;
 
-/// One step of one rank, all expressions evaluated.
 #[derive(Clone, Debug)]
 pub(super) struct ScriptStep {
-    /// Line of the script, from 1.
     pub line: u32,
-    /// Which statement of the line it is, from 0.
     pub index: u32,
     pub action: Action,
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum Action {
-    /// For this many nanoseconds.
     Compute(u64),
-    Enter {
-        name: String,
-        kind: RegionKind,
-        iterated: bool,
-    },
+    Enter { name: String, kind: RegionKind, iterated: bool },
     Leave,
     Call(Call),
 }
 
-/// An MPI call.
 #[derive(Clone, Debug)]
 pub(super) enum Call {
-    /// Starts it, and waits until it is done.
     Blocking(Operation, Start),
     /// Starts it; the name is that of its request.
     Nonblocking(Operation, Start, String),
     /// Prepares it as a persistent request of this name.
     Prepare(Operation, Start, String),
-    /// Starts persistent requests.
     Start(Operation, Vec<String>),
     /// Completes requests; `None`: all that are open.
-    Complete { operation: Operation, which: Which, waits: bool, names: Option<Vec<String>> },
+    Complete {
+        operation: Operation,
+        which: Which,
+        waits: bool,
+        names: Option<Vec<String>>,
+    },
     /// Looks for a message; a matched probe gives it a name.
-    Probe { operation: Operation, incoming: Incoming, waits: bool, message: Option<String> },
-    /// Frees a request.
+    Probe {
+        operation: Operation,
+        incoming: Incoming,
+        waits: bool,
+        message: Option<String>,
+    },
     Free(String),
     /// Moves bytes to or from a rank of the window's communicator, whose epoch bounds when.
-    Access { operation: Operation, window: String, target: u32, bytes: u64 },
+    Access {
+        operation: Operation,
+        window: String,
+        target: u32,
+        bytes: u64,
+    },
 }
 
-/// Which of its requests a call completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Which {
     One,
@@ -68,7 +70,6 @@ pub(super) enum Start {
     Epoch(Epoch),
 }
 
-/// A step of an epoch of one-sided communication that not all ranks of the window enter together.
 #[derive(Clone, Debug)]
 pub(super) struct Epoch {
     pub does: EpochStep,
@@ -87,14 +88,10 @@ pub(super) enum EpochStep {
     Unlock,
 }
 
-/// The other side of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Peer {
-    /// A rank in the communicator.
     Rank(u32),
-    /// MPI_ANY_SOURCE.
     Any,
-    /// MPI_PROC_NULL.
     Null,
 }
 
@@ -108,7 +105,6 @@ pub(super) struct Outgoing {
     pub protocol: Protocol,
 }
 
-/// When a send may end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Protocol {
     /// At once, unless it is too large for an eager one.
@@ -122,7 +118,6 @@ pub(super) enum Protocol {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Incoming {
     pub source: Peer,
-    /// `None`: MPI_ANY_TAG.
     pub tag: Option<i32>,
     pub comm: usize,
 }
@@ -133,13 +128,11 @@ pub(super) struct Collective {
     pub operation: Operation,
     pub shape: Shape,
     pub data: Data,
-    /// Rank in the communicator.
     pub root: u32,
     pub bytes: u64,
     pub on: On,
 }
 
-/// Where the ranks of a collective meet.
 #[derive(Clone, Debug)]
 pub(super) enum On {
     Comm(usize),
@@ -168,13 +161,11 @@ pub(super) enum Shape {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Data {
     None,
-    /// The root gives a block, the others take it.
     Broadcast,
     /// All give a block, the root takes the result.
     Reduce,
     /// All give a block, the root takes all of them.
     Gather,
-    /// The root gives a block to each.
     Scatter,
     /// All give a block and take one.
     Same,
@@ -190,7 +181,6 @@ pub(super) enum Data {
     NeighbourExchange,
 }
 
-/// How a call is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
     Blocking = 0,
@@ -198,7 +188,6 @@ pub(super) enum Style {
     Persistent = 2,
 }
 
-/// Operations of a call by style.
 pub(super) type Styles = [Operation; 3];
 
 macro_rules! styles {
@@ -247,7 +236,6 @@ pub(super) const COLLECTIVES: &[(Styles, Shape, Data)] = &[
     (NEIGHBOR_ALLTOALLW, Shape::Neighbours, Data::NeighbourExchange),
 ];
 
-/// The calls that complete requests, and which of them.
 pub(super) const COMPLETIONS: &[(Operation, Which, bool)] = &[
     (Operation::Wait, Which::One, true),
     (Operation::Waitall, Which::All, true),
@@ -279,12 +267,10 @@ pub(super) const EPOCHS: &[(Operation, EpochStep)] = &[
     (Operation::Win_unlock_all, EpochStep::Unlock),
 ];
 
-/// Whether a script calls an operation so: by MPI's name, in small letters or as MPI writes it.
 pub(super) fn is_called(operation: Operation, name: &str) -> bool {
     operation.name().eq_ignore_ascii_case(name)
 }
 
-/// The style of which `name` is the operation.
 pub(super) fn style(styles: &Styles, name: &str) -> Option<Style> {
     let all = [Style::Blocking, Style::Nonblocking, Style::Persistent];
     all.into_iter().find(|&style| is_called(styles[style as usize], name))

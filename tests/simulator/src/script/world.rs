@@ -13,7 +13,7 @@ use lbprof_collector::record::{CallFlags, PollGaps, Record};
 use super::error::{ScriptError, Stuck};
 use super::program::{Network, Script, offset};
 use super::record::{Arrived, Event as Logged};
-use super::simulation::{Choices, Outcome, SimulatedCall, SimulatedRank, Simulation, Wait};
+use super::simulation::{Outcome, SimulatedCall, SimulatedRank, Simulation, Wait};
 use super::state::{Blocked, Done, Epochs, Meeting, Message, OpenEpochs, Pending, Request, Stream, Window};
 use super::step::{Action, Incoming, ScriptStep};
 use crate::scenario::{START, ticks};
@@ -21,16 +21,13 @@ use crate::scenario::{START, ticks};
 /// Unsuccessful polls of one thing that follow one another by less are one record, in ticks, which are nanoseconds.
 const POLL_GAP: u64 = WAITING_NS;
 
-/// Something that happens. Those of one time come in the order of the fields.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Event {
     pub time: u64,
     pub kind: EventKind,
-    /// The rank that goes on or looks; of a head, its sender.
     pub rank: usize,
     /// Events that are equal otherwise keep their order.
     pub number: u64,
-    /// Index of the message.
     pub message: usize,
 }
 
@@ -41,7 +38,7 @@ pub(super) enum EventKind {
     Look,
 }
 
-/// A rank's state.
+#[derive(Default)]
 pub(super) struct Rank<'s> {
     pub steps: &'s [ScriptStep],
     pub at: usize,
@@ -49,21 +46,14 @@ pub(super) struct Rank<'s> {
     pub blocked: Option<Blocked>,
     /// In the order in which they were first made.
     pub requests: Vec<Request<'s>>,
-    /// Names that requests had.
     pub names: HashSet<&'s str>,
     pub next_request: u32,
-    /// Receives without a message, in the order of posting.
     pub posted: Vec<usize>,
-    /// Messages without a receive, in the order of their heads.
     pub heads: Vec<usize>,
-    /// Messages that a matched probe took.
     pub matched: HashMap<&'s str, usize>,
     pub windows: HashMap<&'s str, Window>,
-    /// Epochs of windows.
     pub epochs: HashMap<&'s str, OpenEpochs>,
-    /// World ranks of the groups that its log names.
     pub groups: Vec<Vec<u32>>,
-    /// Collectives begun, by where they meet.
     pub begun: HashMap<Stream, u32>,
     /// The last record is an unsuccessful poll: of what, and its end.
     pub poll: Option<(u64, u64)>,
@@ -73,7 +63,6 @@ pub(super) struct Rank<'s> {
 pub(super) struct World<'s> {
     pub script: &'s Script,
     pub network: Network,
-    /// The run whose choices are made again.
     pub again: Option<&'s Simulation>,
     pub latency: u64,
     pub overhead: u64,
@@ -87,32 +76,12 @@ pub(super) struct World<'s> {
 }
 
 impl<'s> World<'s> {
-    /// A script on a network, maybe with the choices of another run of it.
     pub fn new(script: &'s Script, network: Network, again: Option<&'s Simulation>) -> Self {
         let rank = |(steps, late): (&'s Vec<ScriptStep>, &u64)| Rank {
             steps,
-            at: 0,
             now: START + late,
-            blocked: None,
-            requests: Vec::new(),
-            names: HashSet::new(),
-            next_request: 0,
-            posted: Vec::new(),
-            heads: Vec::new(),
-            matched: HashMap::new(),
-            windows: HashMap::new(),
-            epochs: HashMap::new(),
-            groups: Vec::new(),
-            begun: HashMap::new(),
-            poll: None,
-            result: SimulatedRank {
-                begin_ns: START + late,
-                end_ns: 0,
-                computation_ns: 0,
-                calls: Vec::new(),
-                events: Vec::new(),
-                choices: Choices::default(),
-            },
+            result: SimulatedRank { begin_ns: START + late, ..SimulatedRank::default() },
+            ..Rank::default()
         };
         World {
             script,
@@ -135,24 +104,20 @@ impl<'s> World<'s> {
         self.events.push(Reverse(Event { time, kind, rank, number: self.n_events, message }));
     }
 
-    /// The head of `message` arrives from `sender` at `time`.
     pub fn head_at(&mut self, time: u64, sender: usize, message: usize) {
         self.event(time, EventKind::Head, sender, message);
     }
 
-    /// `rank` looks at `time` whether its call may end.
     pub fn look_at(&mut self, time: u64, rank: usize) {
         self.event(time, EventKind::Look, rank, 0);
     }
 
-    /// Something started.
     pub fn start_pending(&mut self, rank: usize, incoming: Option<Incoming>) -> usize {
         let begun = self.ranks[rank].now;
         self.pending.push(Pending { rank, begun, done: None, incoming, receive: None, arrived: None });
         self.pending.len() - 1
     }
 
-    /// A receive was started: what it took when the run was made before.
     pub fn start_receive(&mut self, rank: usize, pending: usize) -> Option<(u32, i32)> {
         let received = &mut self.ranks[rank].result.choices.received;
         self.pending[pending].receive = Some(received.len());
@@ -161,7 +126,6 @@ impl<'s> World<'s> {
         *again.choices.received.get(received.len() - 1)?
     }
 
-    /// What arrived for a receive.
     pub fn receives(&mut self, pending: usize, arrived: Arrived) {
         let receive = &mut self.pending[pending];
         receive.arrived = Some(arrived);
@@ -177,44 +141,37 @@ impl<'s> World<'s> {
         again.choices.found.get(self.ranks[rank].result.choices.found.len())
     }
 
-    /// What it found now.
     pub fn found(&mut self, rank: usize, outcome: Outcome) {
         self.ranks[rank].result.choices.found.push(outcome);
     }
 
-    /// Something is, or will be, completed.
     pub fn complete(&mut self, pending: usize, done: Done) {
         let rank = self.pending[pending].rank;
         self.pending[pending].done = Some(done);
         self.look_at(done.at, rank);
     }
 
-    /// Something was complete when it was started.
     pub fn complete_at_once(&mut self, pending: usize) {
         let Pending { rank, begun, .. } = self.pending[pending];
         self.pending[pending].done = Some(Done { at: begun, by: rank as u32, did: begun });
     }
 
-    /// Whether all of these are complete at `time`.
     pub fn are_done(&self, pending: &[usize], time: u64) -> bool {
         pending.iter().all(|&i| self.pending[i].done.is_some_and(|done| done.at <= time))
     }
 
-    /// What a call that began at `begin` waited for, of these.
     pub fn waits(&self, pending: &[usize], begin: u64) -> Vec<Wait> {
         let done = pending.iter().filter_map(|&i| self.pending[i].done);
         let waited = done.filter(|done| done.at > begin);
         waited.map(|done| Wait { by: done.by, did_ns: done.did, came_ns: done.at }).collect()
     }
 
-    /// The call of a rank begins, and waits.
     pub fn block(&mut self, number: usize, own: Vec<usize>) {
         let begin = self.ranks[number].now;
         self.ranks[number].blocked = Some(Blocked { begin, own });
         self.look_at(begin, number);
     }
 
-    /// The call of a rank ends: it waited until `time`, or began then.
     pub fn end(&mut self, number: usize, time: u64, record: Record, parts: Vec<Record>, waits: Vec<Wait>) {
         self.end_call(number, time, record, parts, waits);
         self.ranks[number].poll = None;
@@ -260,12 +217,10 @@ impl<'s> World<'s> {
         self.event(end, EventKind::Go, number, 0);
     }
 
-    /// A definition in a rank's log.
     pub fn log(&mut self, number: usize, event: Logged) {
         self.ranks[number].result.events.push(event);
     }
 
-    /// A rank cannot do what its present step says.
     pub fn wrong(&self, number: usize, what: impl std::fmt::Display) -> ScriptError {
         let rank = &self.ranks[number];
         let line = rank.steps.get(rank.at).map_or(0, |step| step.line);

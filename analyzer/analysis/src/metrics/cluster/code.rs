@@ -97,7 +97,7 @@ fn own_codes(rank: &RankModel, lines: &[u32], marked: &[RegionIdx], found: &[boo
         let (times, part) = own.entry(CodePiece::Region(region)).or_default();
         (*times, *part) = (*times + totals.invocations as f64, *part + share_of_rank(rank, computation));
     }
-    for (key, cell) in rank.sites.iter().filter(|(key, cell)| cell.calls > 0 && depends_on_code(key)) {
+    for (key, cell) in rank.sites.iter().filter(|(key, cell)| cell.calls > 0 && is_code_dependent(key)) {
         let site = key.site.map(|site| lines.get(site as usize).copied().unwrap_or(site));
         let region = marked.get(key.region as usize).copied().unwrap_or(0);
         let (times, part) = own.entry(CodePiece::Call { region, site, operation: key.operation }).or_default();
@@ -114,7 +114,7 @@ fn share_of_rank(rank: &RankModel, seconds: f64) -> f64 {
 }
 
 /// Returns whether the number of these calls depends on the code that is run, not on how long the rank waits.
-fn depends_on_code(key: &SiteTotalsKey) -> bool {
+fn is_code_dependent(key: &SiteTotalsKey) -> bool {
     !Operation::polls(key.operation) && key.activity != Activity::Recorder
 }
 

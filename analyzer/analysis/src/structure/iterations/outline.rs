@@ -31,7 +31,7 @@ pub(super) fn outline_loops(sequence: &CallSequence, window: &CallWindow) -> Vec
         let inner = parts.iter().filter(|part| sequence.loop_of(part.symbol).is_some());
         pending.extend(inner.map(|&part| (part, Some(item.symbol))));
     }
-    let least = MIN_LOOP_COMPUTATION * calls_duration(sequence.calls) as f64;
+    let least = MIN_LOOP_COMPUTATION * duration_of_calls(sequence.calls) as f64;
     let mut kept: Vec<(SequenceSymbol, VisitSums)> = visited.into_iter().collect();
     kept.retain(|(symbol, sums)| {
         let mut tokens = sequence.window_tokens(*symbol);
@@ -88,13 +88,13 @@ fn outermost_loops(loops: &[FoundLoop]) -> impl Iterator<Item = usize> {
 }
 
 /// Returns the ticks from the start of the first call to the end of the last.
-fn calls_duration(calls: &[CallInterval]) -> u64 {
+fn duration_of_calls(calls: &[CallInterval]) -> u64 {
     calls.first().zip(calls.last()).map_or(0, |(first, last)| last.end.saturating_sub(first.begin))
 }
 
 fn computation_between(calls: &[CallInterval]) -> u64 {
     let in_calls = calls.iter().map(|call| call.end.saturating_sub(call.begin)).fold(0, u64::saturating_add);
-    calls_duration(calls).saturating_sub(in_calls)
+    duration_of_calls(calls).saturating_sub(in_calls)
 }
 
 /// Returns the number of iterations of a visit with these parts that compute less than `ticks`.

@@ -505,7 +505,9 @@ fn pools_are_used(case: &Case) -> anyhow::Result<()> {
 }
 
 /// Further checks of programs in threads/: the first part of the tests' names, of which programs, and what is checked.
-const FURTHER: [(&str, &[&str], fn(&Case) -> anyhow::Result<()>); 10] = [
+type CheckCase = fn(&Case) -> anyhow::Result<()>;
+
+const FURTHER: [(&str, &[&str], CheckCase); 10] = [
     ("by_clang::", &[""], |case| check_cores(case, &case.program.compiled_by_clang(&case.mpi)?)),
     ("another_tool::", &["rank_imbalance"], another_tool_comes_first),
     ("spinning::", &["all_kinds"], |case| spinning_waits(case, &case.program.compiled(&case.mpi)?)),

@@ -3,11 +3,11 @@
 /**
  * The degree to which a problem misleads.
  */
-export type ProblemSeverity = ("note" | "partial" | "doubtful")
+export type Severity = ("note" | "partial" | "doubtful")
 /**
  * The rule for the time between polls.
  */
-export type PollingRule = ("auto" | "waiting" | "computation")
+export type PollGapRule = ("auto" | "waiting" | "computation")
 /**
  * A phase of a process outside of the window.
  */
@@ -53,7 +53,7 @@ export type CoreLossKind = ("mpi" | "serial" | "thread-imbalance" | "mutex" | "o
 /**
  * The kind of what threads wait for that another one holds.
  */
-export type MutexWord = ("critical" | "lock" | "atomic")
+export type MutexKind = ("critical" | "lock" | "atomic")
 /**
  * The end of a rank.
  */
@@ -66,7 +66,7 @@ export type RegionSource = ("marked" | "found")
 /**
  * The marking of a region.
  */
-export type RegionMark = ("useful" | "control" | "serial")
+export type RegionKind = ("useful" | "control" | "serial")
 /**
  * The confidence in a detected loop.
  */
@@ -434,7 +434,7 @@ export interface SummaryFacts {
  */
 asked: boolean
 /**
- * Records of calls in all logs; of logs without an index estimated from their bytes.
+ * Records of calls in all logs; estimated from their bytes for logs without an index.
  */
 records: number
 /**
@@ -465,7 +465,7 @@ kind: string
 /**
  * Effect on the figures.
  */
-severity: ProblemSeverity
+severity: Severity
 /**
  * Description of the problem, as a sentence.
  */
@@ -498,7 +498,7 @@ export interface PollingRow {
 /**
  * The value of `--polling`.
  */
-rule: PollingRule
+rule: PollGapRule
 /**
  * Unsuccessful polls.
  */
@@ -734,7 +734,7 @@ equal_ranks: number[]
  */
 export interface ExplainedExcess {
 /**
- * The functions with most of it, with all that compilers put into them; only those in which it is significant, at most 3. Of functions put into one another it is the innermost that has at least 80 % of it.
+ * The functions with most of it, with all that compilers put into them; only those in which it is significant, at most 3. If functions are put into one another, it is the innermost that has at least 80 % of it.
  */
 functions: ExcessIn[]
 /**
@@ -783,7 +783,7 @@ excess_error_s: number
  */
 share: (number | null)
 /**
- * The function that called it, if the samples say so: that of most of its time on all ranks.
+ * The function that called it for most of its time on all ranks, if the samples say so.
  */
 caller: (string | null)
 }
@@ -905,7 +905,7 @@ lines: AnswerLine[]
  */
 export interface AnswerLine {
 /**
- * Subject of the line: `where`: places in the program, and calls; `gain`: that of a change, by replay, or why none is predicted; `try`: a change that helps for sure; `look at`: changes that may help; `note`: a doubt, or what else must be known.
+ * Subject of the line: `where`: places in the program, and calls; `gain`: what a change saves, by replay, or why none is predicted; `try`: a change that helps for sure; `look at`: changes that may help; `note`: a doubt, or what else must be known.
  */
 label: string
 /**
@@ -922,7 +922,7 @@ export interface FindingRow {
  */
 kind: string
 /**
- * Seconds of the mean rank's time that it explains; 0 for conditions, and statements about all of the loss. Those of all findings and `not_explained_s` add up to `lost_s`.
+ * Seconds of the mean rank's time that it explains; 0 for conditions, and statements about all of the loss. The seconds of all findings and `not_explained_s` add up to `lost_s`.
  */
 seconds: number
 /**
@@ -1046,7 +1046,7 @@ communication: (number | null)
  */
 parallel: (number | null)
 /**
- * T: elapsed time less that of which no rank has records.
+ * T: elapsed time for which at least one rank has records.
  */
 elapsed_s: number
 /**
@@ -1086,7 +1086,7 @@ t_ideal_phase_profile_bound_s: (number | null)
  */
 t_ideal_phase_profile_above_elapsed: boolean
 /**
- * Whether the estimate is too short by at most 5 % of the elapsed time: `t_ideal_phase_profile_bound_s` / `elapsed_s` ≤ 0.05; null if there is none.
+ * True if the estimate is too short by at most 5 % of the elapsed time: `t_ideal_phase_profile_bound_s` / `elapsed_s` ≤ 0.05; null if there is none.
  */
 t_ideal_phase_profile_close: (boolean | null)
 /**
@@ -1103,7 +1103,7 @@ t_ideal_replay_s: (number | null)
  */
 export interface ThreadTable {
 /**
- * Cores that all ranks use: of each the size of its largest team with at least 1 % of its time, with that of others beside it, or 1.
+ * Cores that all ranks use: for each rank the size of its largest team with at least 1 % of its time, plus the teams of other threads beside it, or 1.
  */
 cores: number
 /**
@@ -1159,7 +1159,7 @@ fork_join: (number | null)
  */
 useful_s: number
 /**
- * Losses of core time, the largest first; those of at least 1 %.
+ * Losses of at least 1 % of the core time, the largest first.
  */
 losses: CoreLoss[]
 /**
@@ -1266,7 +1266,7 @@ export interface MutexRow {
 /**
  * Its kind.
  */
-kind: MutexWord
+kind: MutexKind
 /**
  * Name of a critical section, or FILE+0xADDRESS of a variable; null if neither is known.
  */
@@ -1403,11 +1403,11 @@ waits_s: number
 longest: number
 }
 /**
- * Threads that ranks start with one routine, all ranks together; not those of OpenMP's libraries where parallel regions were measured.
+ * Threads that ranks start with one routine, all ranks together; without OpenMP's threads where parallel regions were measured.
  */
 export interface ThreadPoolRow {
 /**
- * The routine's name: of `std::thread` that of the function which it runs.
+ * The routine's name; for `std::thread` the name of the function that it runs.
  */
 name: string
 /**
@@ -1426,6 +1426,14 @@ threads: number
  * Threads started, short-lived ones included, of the whole run.
  */
 started: number
+/**
+ * The rank whose threads work longest: CPU time besides waiting.
+ */
+longest_rank: number
+/**
+ * The CPU time besides waiting of its threads.
+ */
+longest_s: number
 /**
  * The whole program.
  */
@@ -1688,7 +1696,7 @@ exit_status: (number | null)
 /**
  * The life of its process outside of its window.
  */
-lifetime: LifetimeRow
+lifetime: ProcessLifetime
 /**
  * The call in which the rank was when its log ended without an end.
  */
@@ -1714,7 +1722,7 @@ core_states: ({
 [k: string]: number
 } | null)
 /**
- * Time in MPI: that of all activities but computation and the recorder.
+ * Time in MPI: all activities but computation and the recorder.
  */
 mpi_s: number
 /**
@@ -1773,7 +1781,7 @@ usage: (ResourceUsage | null)
 /**
  * The life of a rank's process outside of its window. Null: the log does not say.
  */
-export interface LifetimeRow {
+export interface ProcessLifetime {
 /**
  * From the start of the process to the entry of `MPI_Init`.
  */
@@ -1795,7 +1803,7 @@ finalize_s: (number | null)
  */
 after_finalize_s: (number | null)
 /**
- * Whether it was ended by SIGTERM or SIGINT, as far as that was seen. Its window lasts until then.
+ * True if it was ended by SIGTERM or SIGINT, as far as that was seen. Its window lasts until then.
  */
 is_killed: boolean
 }
@@ -1886,7 +1894,7 @@ thread_system_s: (number | null)
 thread_page_faults: (number | null)
 }
 /**
- * The ranks of a cluster, those with a row in `ranks` included. Over all objects, numbers and sums are those of the run.
+ * The ranks of a cluster, including the ranks with a row in `ranks`. Over all objects, numbers and sums are figures of the run.
  */
 export interface RanksOfCluster {
 /**
@@ -1916,7 +1924,7 @@ activities: {
 [k: string]: FigureSpread
 }
 /**
- * Time in MPI: that of all activities but computation and the recorder.
+ * Time in MPI: all activities but computation and the recorder.
  */
 mpi_s: FigureSpread
 /**
@@ -2111,7 +2119,7 @@ source: RegionSource
 /**
  * Kind of the region, as it was marked.
  */
-kind: RegionMark
+kind: RegionKind
 /**
  * True if its invocations are iterations.
  */
@@ -2269,7 +2277,7 @@ time_s: number
  */
 export interface LoopRow {
 /**
- * Its name; that of its region, where it has one.
+ * Its name, or the name of its region if it has one.
  */
 name: string
 /**
@@ -2281,7 +2289,7 @@ parent: (number | null)
  */
 main: boolean
 /**
- * True if its iterations are those of `iterations`: of the main loops those in which most is computed; of several groups where they go through the same iterations, all with one name.
+ * True if `iterations` describes its iterations: for several main loops, the one in which most is computed; for several groups that go through the same iterations, all loops with one name.
  */
 in_report: boolean
 /**
@@ -2293,7 +2301,7 @@ rank_count: number
  */
 ranks: number[]
 /**
- * The call that ends an iteration; the first of several; if ranks make different calls, that of most of them.
+ * The call that ends an iteration; the first of several, or the call of most ranks if they make different ones.
  */
 ends_at: (EndOfIteration | null)
 /**
@@ -2405,19 +2413,19 @@ states: {
 [k: string]: number[]
 }
 /**
- * Iterations that as many ranks went through as through any; `slowest` and `trends` are of those of these whose computation is known.
+ * Iterations completed by the maximum number of ranks; `slowest` and `trends` only cover those with known computation.
  */
 whole: number
 /**
- * Of how many of them the computation is known: what follows is of these.
+ * Number of these whose computation is known, which all figures below are of.
  */
 known: number
 /**
- * Of how many it is not: before them ranks enter a loop that was found in the calls.
+ * Number of these whose computation is not known: before them, ranks enter a loop that was found in the calls.
  */
 unknown: number
 /**
- * The number of the first of those.
+ * Number of the first iteration without known computation.
  */
 first_unknown: (number | null)
 /**
@@ -2446,11 +2454,11 @@ trends: SeriesRow[]
 stride: (number | null)
 }
 /**
- * Successive iterations, mostly a single one. What follows `count` is null if the computation is not known, as in the first iteration of a loop that was found in the calls; of several iterations, it is of those where it is.
+ * Successive iterations, mostly a single one. All that follows `count` is null if the computation is not known, as in the first iteration of a loop that was found in the calls; for several iterations, it covers those where it is.
  */
 export interface GroupRow {
 /**
- * Its number; of several, that of the first.
+ * Its number, or the number of the first of several.
  */
 iteration: number
 /**
@@ -2499,7 +2507,7 @@ rank: number
  */
 count: number
 /**
- * Of how many.
+ * Fraction of the iterations.
  */
 share: number
 }
@@ -2542,7 +2550,7 @@ excess_s: number
  */
 export interface RecurringPeriod {
 /**
- * Every so many iterations.
+ * Number of iterations after which it recurs.
  */
 length: number
 /**
@@ -2554,7 +2562,7 @@ first: number
  */
 kind: RecurringChange
 /**
- * By how much: median of those that recur less that of the others; of a wave, highest less lowest.
+ * By how much: median of the recurring values less the median of the others; of a wave, highest less lowest.
  */
 size_s: number
 /**
@@ -2815,7 +2823,7 @@ export interface CauseRow {
  */
 region: string
 /**
- * Of communication: `id` of the call site in which the rank spends most of that time, without waiting; null: not known, or no such call in the selected part.
+ * For communication, `id` of the call site in which the rank spends most of that time, without waiting; null: not known, or no such call in the selected part.
  */
 callsite: (number | null)
 /**
@@ -2876,7 +2884,7 @@ class: CauseClass
  */
 causes: number
 /**
- * Of how many ranks.
+ * Number of their ranks.
  */
 rank_count: number
 /**
@@ -3004,7 +3012,7 @@ export interface ReplayCounts {
  */
 messages: number
 /**
- * Of these, those whose receiver got another number of bytes than was sent.
+ * Messages whose receiver got another number of bytes than was sent.
  */
 sizes_differ: number
 /**
@@ -3093,7 +3101,7 @@ rank: (number | null)
  */
 time_s: number
 /**
- * Predicted saving: the time of `as measured` less this, so that an error of the replay is on both sides. Of a run that the recorder disturbed, all but these two leave its time out, and save that much of the time of `without the recorder`.
+ * Predicted saving: the time of `as measured` less this, so that an error of the replay is on both sides. If the recorder disturbed the run, all scenarios but these two leave its time out, and are compared with `without the recorder`.
  */
 saved_s: number
 /**
@@ -3305,7 +3313,7 @@ efficiency: EfficiencyRow
  */
 iterations: (ClusterIterations | null)
 /**
- * The 5 pieces of code with most time that its ranks run at least twice as often as those of any other; empty if all ranks run the same.
+ * The 5 pieces of code with most time that its ranks run at least twice as often as any other ranks; empty if all ranks run the same.
  */
 own_code: OwnCodeSegment[]
 }
@@ -3585,7 +3593,7 @@ region: (string | null)
  */
 time_s: number
 /**
- * `time_s` over that of the whole program.
+ * Fraction of the time of the whole program.
  */
 share: number
 /**
@@ -3615,7 +3623,7 @@ waiting_s: (number | null)
  */
 caused_s: (number | null)
 /**
- * Time caused, without that of the nodes in it.
+ * Waiting caused in the node itself, without the nodes in it.
  */
 caused_alone_s: (number | null)
 /**
@@ -3623,7 +3631,7 @@ caused_alone_s: (number | null)
  */
 lost_s: (number | null)
 /**
- * Time lost, without that of the nodes in it.
+ * Time lost in the node itself, without the nodes in it.
  */
 lost_alone_s: (number | null)
 /**
@@ -3750,7 +3758,7 @@ messages: number
 bytes: number
 }
 /**
- * Messages from the ranks of one host to those of another, or of the same.
+ * Messages from the ranks of one host to the ranks of another, or of the same.
  */
 export interface HostVolume {
 /**
@@ -4108,7 +4116,7 @@ mean_s: number
  */
 error_s: number
 /**
- * `mean_s` over that of all functions.
+ * Fraction of the time of all functions.
  */
 share: number
 /**
@@ -4156,7 +4164,7 @@ slowest_instructions: (number | null)
  */
 slowest_ipc: (number | null)
 /**
- * Its lines with most CPU time, at most 5. What it calls in libraries counts for the line of the call.
+ * Its lines with most CPU time, at most 5. Calls in libraries count for the line of the call.
  */
 lines: LineRow[]
 /**
@@ -4164,7 +4172,7 @@ lines: LineRow[]
  */
 libraries: LibraryRow[]
 /**
- * The function of the program that called it, if the samples say so: that of most of its time.
+ * The function of the program that called it for most of its time, if the samples say so.
  */
 caller: (string | null)
 }
@@ -4222,7 +4230,7 @@ module: (string | null)
  */
 mean_s: number
 /**
- * `mean_s` over that of the function that called it.
+ * Fraction of the time of the function that called it.
  */
 share: number
 }
@@ -4252,7 +4260,7 @@ excess_s: number
 excess_error_s: number
 }
 /**
- * Threads other than those that called `MPI_Init`, those of a rank together. Their samples count for the region that the rank's first thread was in at that time, whatever it did there.
+ * Threads other than the ones that called `MPI_Init`, all threads of a rank together. Their samples count for the region that the rank's first thread was in at that time, whatever it did there.
  */
 export interface OtherThreadsRow {
 /**
@@ -4501,7 +4509,7 @@ cpu_s: number
  */
 error_s: number
 /**
- * `cpu_s` over that of the rank in all functions of the region.
+ * Fraction of the CPU time of the rank in all functions of the region.
  */
 share: number
 /**
@@ -4516,6 +4524,10 @@ excess_error_s: number
  * True if `excess_s` is at least two standard errors.
  */
 significant: boolean
+/**
+ * The function that called it, if the samples say so: that of most of its time on all ranks.
+ */
+caller: (string | null)
 }
 /**
  * A counter in a region, all ranks together.

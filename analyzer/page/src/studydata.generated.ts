@@ -48,7 +48,7 @@ programs: ProgramModels[]
 problems: string[]
 }
 /**
- * A run. Its times and efficiencies are those of its report.
+ * A run, with the times and efficiencies of its report.
  */
 export interface StudyRunRow {
 /**
@@ -148,6 +148,10 @@ program: string
  */
 fixed: string
 /**
+ * What limits the speedup, or which runs are fastest; empty if all are alike.
+ */
+sentence: string
+/**
  * The values of `by`, ascending.
  */
 x: number[]
@@ -203,7 +207,7 @@ export interface ProgramModels {
  */
 program: string
 /**
- * Dependences: those of all phases, then those of the whole run.
+ * Dependences of all phases, then of the whole run.
  */
 relations: RelationRow[]
 /**

@@ -229,7 +229,7 @@ fn stated_format(connection: &Connection) -> rusqlite::Result<(i32, i32)> {
 }
 
 fn count_tables(connection: &Connection) -> rusqlite::Result<i64> {
-    connection.query_row("SELECT count_objects(*) FROM sqlite_master", [], |row| row.get(0))
+    connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))
 }
 
 /// Refuses a file in which pages are missing or do not fit together, or one whose tables are none: a view of their name computes what
@@ -254,5 +254,5 @@ fn check_intact(connection: &Connection, path: &Path) -> Result<(), StoreError> 
 
 fn count_objects(connection: &Connection, condition: &str, value: &str) -> rusqlite::Result<i64> {
     connection
-        .query_row(&format!("SELECT count_objects(*) FROM sqlite_master WHERE {condition}"), [value], |row| row.get(0))
+        .query_row(&format!("SELECT count(*) FROM sqlite_master WHERE {condition}"), [value], |row| row.get(0))
 }

@@ -139,7 +139,7 @@ impl EfficiencyRow {
         self.t_ideal_replay_s.or(self.t_ideal_phase_profile_s).filter(|_| self.t_ideal_certain)
     }
 
-    /// Returns the ideal time minus the longest computation, or `None` if it is uncertain. `is_sure` tells whether the iterations are certain.
+    /// Returns the ideal time minus the longest computation, or `None` if it is uncertain. `is_sure` says whether the iterations are certain.
     pub fn serialization(&self, is_sure: bool) -> Option<SerializationTimes> {
         let EfficiencyTimes { elapsed_s, max_computation_s, .. } = self.times;
         let ideal_s = self.certain_ideal()?.min(elapsed_s);

@@ -217,7 +217,7 @@ impl OverheadFigures {
 }
 
 impl OverheadTable {
-    /// `is_sure` tells whether the iterations are certain.
+    /// `is_sure` says whether the iterations are certain.
     pub(super) fn new(model: &Model, efficiency: &EfficiencyRow, is_sure: bool) -> OverheadTable {
         let alone = model.alone.clone().filter(|_| model.ranks.len() > 1);
         let serial_s = alone.as_ref().map(SoloTime::serial_s);

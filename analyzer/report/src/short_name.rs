@@ -12,7 +12,7 @@ const READABLE_OPERATOR: usize = 26;
 /// Minimum width of a function or its class.
 const LEAST: usize = 5;
 
-/// Omits the middle of `text`. Its start tells what it is, its end where.
+/// Omits the middle of `text`. Its start says what it is, its end where.
 pub(super) fn without_middle(text: &str, columns: usize) -> String {
     let room = columns.saturating_sub(1);
     let head = fitting_start(text.chars(), room / 3);

@@ -91,7 +91,7 @@ pub fn what_was_done(state: Option<&'static str>, is_delay: bool) -> &'static st
     }
 }
 
-/// Removes `main/`, and outer regions of long paths. Unnamed code keeps the region around it, which tells it from others.
+/// Removes `main/`, and outer regions of long paths. Unnamed code keeps the region around it, which distinguishes it.
 pub fn short_path(path: &str) -> &str {
     const LONG: usize = 36;
     let least = if path.ends_with(OTHER) { 2 } else { 1 };

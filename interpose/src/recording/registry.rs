@@ -153,7 +153,7 @@ pub unsafe fn attach_ring(thread: *mut RecorderThread) {
     }
 }
 
-/// Returns a ring for a thread: the ring of one that has ended, or a new one. `is_end_known` tells whether the thread's end will be known,
+/// Returns a ring for a thread: the ring of one that has ended, or a new one. `is_end_known` says whether the thread's end will be known,
 /// `is_filtered` whether the program is under a system call filter.
 ///
 /// Errors: why there can be none.

@@ -34,13 +34,13 @@ pub use code_name::CodeName;
 pub use facts::{Communicator, RunFacts};
 pub use own_loops::OwnLoops;
 pub use rank::{
-    CallTotals, FileWaits, PendingCall, PollTimes, RankModel, RegionCounters, ResourceUsage, Seconds, SiteTotalsKey,
+    CallTotals, FileWaits, PendingCall, PollTimes, RankModel, RegionCounters, ResourceUsage, SiteTotalsKey,
 };
 pub(crate) use region::find_by_path;
 pub use region::{CodeEnds, Region, RegionIdx};
 pub use region::{code_name, regions_around};
 pub(crate) use series::first_of_block;
-pub use series::{IterationSeries, SlowestInIteration};
+pub use series::{IterationSeries, Seconds, SlowestInIteration};
 pub use sites::{CallSite, Module};
 
 use std::collections::{BTreeMap, BTreeSet};

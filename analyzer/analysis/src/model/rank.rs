@@ -10,12 +10,9 @@ use super::lifetime::ProcessLifetime;
 use super::loops::FoundLoopOfRank;
 use super::region::RegionIdx;
 use super::samples::RankSamples;
-use super::series::IterationSeries;
+use super::series::{IterationSeries, Seconds};
 use super::thread_pools::SampledPool;
 use super::threads::{ParallelRegion, ThreadPlacement};
-
-/// Seconds by activity, at the index of the activity's number.
-pub type Seconds = [f64; Activity::COUNT];
 
 /// A rank.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]

@@ -5,7 +5,10 @@ use std::ops::AddAssign;
 use bincode::{Decode, Encode};
 use lbprof_collector::{Activity, CoreState};
 
-use super::{RegionIdx, Seconds};
+use super::RegionIdx;
+
+/// Seconds by activity, at the index of the activity's number.
+pub type Seconds = [f64; Activity::COUNT];
 
 /// A rank's iterations of one iterated region, by columns; all columns but the absent ones are equally long.
 ///

@@ -114,6 +114,15 @@ fn folder_hint(inner: &[PathBuf]) -> String {
 }
 
 impl RecordedRun {
+    /// Returns a part of the run.
+    pub(crate) fn within(&self, part: RunPart) -> RecordedRun {
+        let run = match &part.ranks {
+            Some(ranks) => self.with_ranks(ranks),
+            None => self.clone(),
+        };
+        RecordedRun { part, known_threads: KnownThreads::default(), ..run }
+    }
+
     /// Returns the default folder here whose run started last, or else the newest one without a run.
     pub fn newest() -> Result<PathBuf, RunError> {
         let here = Path::new(".");

@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 use bincode::{Decode, Encode};
 use lbprof_collector::polling::PollGapRule;
 
-use crate::read::known_threads::KnownThreads;
-use crate::read::open::RecordedRun;
 use crate::read::span::TickSpan;
 
 /// The difference between a part of a run and everything that was opened.
@@ -20,14 +18,4 @@ pub struct RunPart {
     pub polling: PollGapRule,
     /// True if ranks' summaries are read in place of their events.
     pub is_first_look: bool,
-}
-
-impl RecordedRun {
-    pub(crate) fn within(&self, part: RunPart) -> RecordedRun {
-        let run = match &part.ranks {
-            Some(ranks) => self.with_ranks(ranks),
-            None => self.clone(),
-        };
-        RecordedRun { part, known_threads: KnownThreads::default(), ..run }
-    }
 }

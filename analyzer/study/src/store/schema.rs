@@ -253,6 +253,5 @@ fn check_intact(connection: &Connection, path: &Path) -> Result<(), StoreError> 
 }
 
 fn count_objects(connection: &Connection, condition: &str, value: &str) -> rusqlite::Result<i64> {
-    connection
-        .query_row(&format!("SELECT count(*) FROM sqlite_master WHERE {condition}"), [value], |row| row.get(0))
+    connection.query_row(&format!("SELECT count(*) FROM sqlite_master WHERE {condition}"), [value], |row| row.get(0))
 }

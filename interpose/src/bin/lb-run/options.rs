@@ -147,13 +147,17 @@ fn right_order(arguments: &[OsString]) -> Option<String> {
         if takes_value || LAUNCHER_SWITCHES.contains(&name) {
             let is_value_next = takes_value && name == word;
             of_launcher.push(word);
-            of_launcher.extend(rest.next().filter(|_| is_value_next));
+            if is_value_next {
+                of_launcher.extend(rest.next());
+            }
         } else if let Some(flag) = word.strip_prefix("--") {
             // One of lb-run's own, with its value.
             let has_value = !flag.contains('=')
                 && setting_flags().any(|(setting, known)| known == flag && setting.values != "0 | 1");
             own.push(word);
-            own.extend(rest.next().filter(|_| has_value));
+            if has_value {
+                own.extend(rest.next());
+            }
         } else {
             own.push(word);
             own.extend(rest.by_ref());

@@ -31,7 +31,7 @@ fn print_bytes(bytes: &[u8]) -> io::Result<()> {
     out.write_all(bytes).and_then(|()| out.flush())
 }
 
-/// Accepts the values that the recorder would accept for a setting, and tells shells its words.
+/// Accepts the values that the recorder would accept for a setting, and lists its words for shells.
 #[derive(Clone, Copy)]
 pub struct SettingValueParser(pub &'static RecorderSetting);
 

@@ -17,8 +17,6 @@ mod parse;
 mod term;
 pub mod words;
 
-use std::str::FromStr;
-
 use serde::Serialize;
 
 use super::ComparisonSide;
@@ -45,7 +43,7 @@ pub enum ConditionError {
 
 type ComparisonOperator = fn(&f64, &f64) -> bool;
 
-/// A condition; parsed by [`FromStr`].
+/// A condition; parsed by [`std::str::FromStr`].
 #[derive(Clone, Debug)]
 pub struct FailCondition {
     text: String,
@@ -54,14 +52,6 @@ pub struct FailCondition {
     right: ConditionTerm,
     metric: ConditionMetric,
     has_base: bool,
-}
-
-impl FromStr for FailCondition {
-    type Err = ConditionError;
-
-    fn from_str(text: &str) -> Result<FailCondition, ConditionError> {
-        parse::parse_condition(text).map_err(|problem| ConditionError::Syntax(text.to_owned(), problem))
-    }
 }
 
 /// The result of a condition to fail on.

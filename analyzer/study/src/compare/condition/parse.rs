@@ -1,10 +1,20 @@
 //! Reading a condition.
 
-use super::{ComparisonOperator, ConditionMetric, ConditionTerm, FailCondition, list_metric_names};
+use std::str::FromStr;
+
+use super::{ComparisonOperator, ConditionError, ConditionMetric, ConditionTerm, FailCondition, list_metric_names};
+
+impl FromStr for FailCondition {
+    type Err = ConditionError;
+
+    fn from_str(text: &str) -> Result<FailCondition, ConditionError> {
+        parse_condition(text).map_err(|problem| ConditionError::Syntax(text.to_owned(), problem))
+    }
+}
 
 const DEEPEST: usize = 64;
 
-pub(super) fn parse_condition(text: &str) -> Result<FailCondition, String> {
+fn parse_condition(text: &str) -> Result<FailCondition, String> {
     let mut parser = ConditionParser { rest: text.trim(), depth: 0, metrics: Vec::new(), has_base: false };
     let left = parser.sum()?;
     let holds = parser.comparison()?;

@@ -12,6 +12,7 @@ mod from_report;
 pub mod html;
 pub mod key;
 pub mod models;
+mod phrases;
 pub mod run;
 mod sequential_time;
 pub mod store;

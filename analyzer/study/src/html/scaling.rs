@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::key::{self, RANKS};
+use crate::phrases::format_key;
 use crate::store::StoredRun;
 use crate::table::grouping::find_distinguishing_params;
 use crate::table::{FigureTable, FigureUnit, TableRequest, TableSection, make_tables};
@@ -86,7 +87,7 @@ fn scaling_table(table: &FigureTable, by: &str) -> Option<ScalingTable> {
         }
     }
     columns.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let fixed = table.fixed.iter().map(|(key, value)| text::format_key(key, value)).collect::<Vec<_>>().join(", ");
+    let fixed = table.fixed.iter().map(|(key, value)| format_key(key, value)).collect::<Vec<_>>().join(", ");
     let first = columns.first().map(|(_, x)| *x).filter(|x| by == RANKS && *x > 0.0);
     (columns.len() > 1).then(|| ScalingTable {
         program: escape_name(&table.program),

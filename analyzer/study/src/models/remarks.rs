@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::phases::PhasesOfRun;
-use crate::{RunMetrics, text};
+use crate::RunMetrics;
+use crate::phrases::name_runs_by_number;
 
 /// Returns remarks as sentences, the most important first. Names in them are as recorded: the caller escapes them.
 pub(super) fn model_remarks(
@@ -42,5 +43,5 @@ pub(super) fn model_remarks(
 fn name_runs<T>(numbers: &[u32], of_runs: &[T], condition: impl Fn(&T) -> bool) -> Option<String> {
     let meeting = of_runs.iter().zip(numbers).filter(|(of_run, _)| condition(of_run));
     let numbers: Vec<u32> = meeting.map(|(_, number)| *number).collect();
-    (!numbers.is_empty()).then(|| text::name_runs_by_number(&numbers))
+    (!numbers.is_empty()).then(|| name_runs_by_number(&numbers))
 }

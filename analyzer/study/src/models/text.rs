@@ -14,7 +14,7 @@ use super::linear::LinearLaw;
 use super::quantity::CausalQuantity;
 use super::relations::{ModelError, PhaseModels, QuantityRelation, StudyModels};
 use super::validation::SelectedFit;
-use crate::text::format_number;
+use crate::phrases::format_number;
 use lbprof_report::words::{escape_name, format_percent, format_plural, short_path, shorten_text, wrap_text};
 
 const BOLD: Style = Style::new().bold();

@@ -9,8 +9,8 @@ use super::remark::TableRemark;
 use super::scaling_base::ScalingBase;
 use super::{FigureLine, FigureTable, TableRequest};
 use crate::key::KeyValue;
+use crate::phrases::{format_key, join_with_and, name_runs_by_number};
 use crate::store::StoredRun;
-use crate::text::{format_key, join_with_and, name_runs_by_number};
 use lbprof_report::words::{escape_name, format_percent, format_plural, format_seconds, seconds_like};
 
 /// The figures of a table's columns, and the bases that they are compared with.

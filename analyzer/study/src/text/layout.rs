@@ -2,7 +2,8 @@
 
 use anstyle::Style;
 
-use super::{BAD, DASH, DIM, GOOD, format_value};
+use super::{BAD, DASH, DIM, GOOD};
+use crate::phrases::format_value;
 use crate::table::{FigureLine, FigureTable, FigureUnit, RunColumn, TableCell, TableSection, figures};
 use lbprof_report::table::TextTable as Layout;
 use lbprof_report::words::{TimeUnit, escape_name, format_plural, wrap_text};

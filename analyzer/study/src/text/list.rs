@@ -4,9 +4,10 @@ use std::fmt::Write;
 
 use chrono::DateTime;
 
-use super::{BOLD, DASH, DIM, format_key};
+use super::{BOLD, DASH, DIM};
 use crate::RunMetrics;
 use crate::key::KeyValue;
+use crate::phrases::format_key;
 use crate::store::StoredRun;
 use lbprof_report::table::TextTable;
 use lbprof_report::words::{escape_name, format_plural, format_seconds, wrap_text};

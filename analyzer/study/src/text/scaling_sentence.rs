@@ -1,6 +1,6 @@
 //! The sentence above a table: the efficiency that limits the speedup, or the fastest of the runs.
 
-use super::format_key;
+use crate::phrases::format_key;
 use crate::table::figures::{EFFICIENCY, TIME};
 use crate::table::{FigureTable, TableCell};
 use lbprof_report::words::{format_plural, format_seconds};

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use super::scaling_sentence::scaling_sentence;
-use super::{BOLD, DIM, format_key, layout, remarks};
+use super::{BOLD, DIM, layout, remarks};
+use crate::phrases::format_key;
 use crate::table::FigureTable;
 use lbprof_report::words::{escape_name, short_path, wrap_text};
 

@@ -71,9 +71,6 @@ impl TableRenumbering {
             *counter = self.counters[*counter as usize];
         }
         map_regions(rank, |idx| Some(self.regions[idx as usize]));
-        for pool in &mut rank.pools {
-            map_sorted(&mut pool.times, |at| &mut at.region, &|idx| Some(self.regions[idx as usize]));
-        }
     }
 
     pub(super) fn lines(&self, lines: BTreeMap<SampledLine, LineTimes>) -> BTreeMap<SampledLine, LineTimes> {
@@ -107,16 +104,16 @@ pub(crate) fn map_regions(rank: &mut RankModel, new: impl Fn(RegionIdx) -> Optio
     for off_core in rank.samples.off_core.iter_mut() {
         map_sorted(&mut off_core.places, |at| &mut at.0, &new);
     }
+    map_sorted(&mut rank.samples.recorder_by_region, |idx| idx, &new);
+    for pool in &mut rank.pools {
+        map_sorted(&mut pool.times, |at| &mut at.region, &new);
+    }
 }
 
 type RegionOfKey<K> = fn(&mut K) -> &mut RegionIdx;
 
 /// Replaces the regions in a list that is not sorted by region, like [`map_regions`].
-pub(crate) fn map_keys<K, T>(
-    list: &mut Vec<(K, T)>,
-    region: RegionOfKey<K>,
-    new: &impl Fn(RegionIdx) -> Option<RegionIdx>,
-) {
+fn map_keys<K, T>(list: &mut Vec<(K, T)>, region: RegionOfKey<K>, new: &impl Fn(RegionIdx) -> Option<RegionIdx>) {
     list.retain_mut(|(key, _)| {
         let region = region(key);
         new(*region).inspect(|new| *region = *new).is_some()
@@ -141,4 +138,26 @@ pub(super) fn sort_table<T, K: Ord>(table: Vec<T>, key: impl Fn(&T) -> K) -> (Ve
         numbers[*old] = new as u32;
     }
     (order.into_iter().map(|(_, one)| one).collect(), numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::samples::{CpuTime, SampledAt};
+    use crate::model::thread_pools::SampledPool;
+    use lbprof_collector::Activity;
+
+    #[test]
+    fn new_numbers_of_regions_reach_the_recorders_time_and_pools() {
+        let at = |region| SampledAt { region, activity: Activity::Computation, node: 0 };
+        let times = [1, 2].map(|region| (at(region), CpuTime { samples: u64::from(region), ..CpuTime::default() }));
+        let pools = vec![SampledPool { times: times.to_vec(), ..SampledPool::default() }];
+        let mut rank = RankModel { pools, ..RankModel::default() };
+        rank.samples.recorder_by_region = vec![(1, 1.0), (2, 2.0), (3, 3.0)];
+        map_regions(&mut rank, |region| [Some(0), Some(2), Some(1), None][region as usize]);
+        assert_eq!(rank.samples.recorder_by_region, [(1, 2.0), (2, 1.0)], "sorted; a region that is left out is gone");
+        let regions: Vec<(RegionIdx, u64)> =
+            rank.pools[0].times.iter().map(|(at, time)| (at.region, time.samples)).collect();
+        assert_eq!(regions, [(1, 2), (2, 1)]);
+    }
 }

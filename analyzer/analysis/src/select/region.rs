@@ -11,7 +11,7 @@ use crate::model::lifetime::ProcessLifetime;
 use crate::model::loops::NoLoopReason;
 use crate::model::what_if::WhatIfScenario;
 use crate::model::{Model, RankModel, Region, RegionIdx};
-use crate::profile::tables::{map_keys, map_regions};
+use crate::profile::tables::map_regions;
 
 /// Finds the region that `name`, the value of `option`, names: by its path, by the end of its path, by a pattern of either in which `*` and `?`
 /// stand for any characters and any one, or by the start of its own name. The first of these that fits any region counts.
@@ -132,7 +132,6 @@ impl RegionSubtree {
 
     fn narrow(&self, rank: &mut RankModel) {
         map_regions(rank, |idx| self.index(idx));
-        map_keys(&mut rank.samples.recorder_by_region, |idx| idx, &|idx| self.index(idx));
         for threads in rank.samples.of.iter_mut().filter(|threads| threads.times.is_empty()) {
             threads.threads = 0;
         }

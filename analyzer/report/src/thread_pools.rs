@@ -62,6 +62,13 @@ pub struct PoolUse {
     pub utilization_error: Option<f64>,
 }
 
+impl PoolUse {
+    /// Returns the CPU time in which the threads neither wait nor look for work.
+    pub fn working_s(&self) -> f64 {
+        self.cpu_s - self.waiting_s
+    }
+}
+
 /// The CPU time of a pool's threads in a region.
 #[derive(Clone, Copy, Default)]
 struct PoolSums {

@@ -100,8 +100,8 @@ pub struct TableCell {
 
 impl FigureTable {
     /// A line of the section of this name.
-    pub fn line(&self, section: &str, at: usize) -> Option<&FigureLine> {
-        self.sections.iter().find(|one| one.name == section)?.lines.get(at)
+    pub fn line(&self, section: &str, name: &str) -> Option<&FigureLine> {
+        self.sections.iter().find(|one| one.name == section)?.lines.iter().find(|line| line.name == name)
     }
 }
 

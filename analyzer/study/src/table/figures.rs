@@ -138,7 +138,7 @@ pub(super) fn check_region(runs: &[StoredRun], path: &str) -> Result<(), NotInSt
 type Row = (&'static str, bool, fn(&RunFigures) -> Option<f64>);
 
 const TIMES: &[Row] = &[
-    ("elapsed T", false, |run| Some(run.times?.elapsed_s)),
+    (ELAPSED, false, |run| Some(run.times?.elapsed_s)),
     ("longest computation", false, |run| Some(run.times?.max_computation_s)),
     ("mean computation", false, |run| Some(run.times?.avg_computation_s)),
     ("ideal T", false, |run| run.times?.t_ideal_s),
@@ -151,8 +151,8 @@ const ITERATION: &[Row] = &[
 ];
 
 const EFFICIENCIES: &[Row] = &[
-    ("parallel efficiency η", true, |run| run.times?.parallel()),
-    ("load balance LB", true, |run| run.times?.load_balance()),
+    (PARALLEL, true, |run| run.times?.parallel()),
+    (BALANCE, true, |run| run.times?.load_balance()),
     ("communication", true, |run| run.times?.communication()),
     ("micro load balance µLB", true, |run| run.times?.micro_load_balance()),
     ("transfer", true, |run| run.times?.transfer()),
@@ -175,6 +175,15 @@ const CORES: &[Row] = &[
     ("waits", true, |run| run.cores?.share("waits")),
     ("fork and join", true, |run| run.cores?.share("fork_join")),
 ];
+
+/// Name of the line of elapsed times.
+pub const ELAPSED: &str = "elapsed T";
+
+/// Name of the line of parallel efficiencies.
+pub const PARALLEL: &str = "parallel efficiency η";
+
+/// Name of the line of load balances.
+pub const BALANCE: &str = "load balance LB";
 
 pub const EFFICIENCY: &str = "Efficiency";
 

@@ -21,6 +21,7 @@ pub use figure_table::{FigureLine, FigureTable, FigureUnit, RunColumn, TableCell
 use figures::RunFigures;
 use grouping::RunGroup;
 pub use remark::TableRemark;
+pub(crate) use remarks::name_column;
 pub use scaling_base::ScalingBase;
 
 /// The tables that are wanted of the runs of a study, or what of that the study does not have.

@@ -66,9 +66,11 @@ pub(super) fn table_remarks(
 
 /// Warns where the shortest column is not the best balanced among all with as many ranks and as much counted work.
 fn not_shortest(table: &FigureTable, group: &RunGroup) -> Vec<TableRemark> {
-    let (Some(elapsed), Some(efficiency), Some(balance)) =
-        (table.line(figures::TIME, 0), table.line(figures::EFFICIENCY, 0), table.line(figures::EFFICIENCY, 1))
-    else {
+    let (Some(elapsed), Some(efficiency), Some(balance)) = (
+        table.line(figures::TIME, figures::ELAPSED),
+        table.line(figures::EFFICIENCY, figures::PARALLEL),
+        table.line(figures::EFFICIENCY, figures::BALANCE),
+    ) else {
         return Vec::new();
     };
     let sizes: Vec<(u32, u64)> =
@@ -121,8 +123,8 @@ fn shortest_sentence(
     efficiency: Option<usize>,
 ) -> String {
     let best = [
-        ("load balance", balance, table.line(figures::EFFICIENCY, 1)),
-        ("parallel efficiency", efficiency, table.line(figures::EFFICIENCY, 0)),
+        ("load balance", balance, table.line(figures::EFFICIENCY, figures::BALANCE)),
+        ("parallel efficiency", efficiency, table.line(figures::EFFICIENCY, figures::PARALLEL)),
     ];
     let mut others = Vec::new();
     for (name, at, line) in best {
@@ -144,7 +146,7 @@ fn shortest_sentence(
 }
 
 fn elapsed_s(table: &FigureTable, column: usize) -> f64 {
-    table.line(figures::TIME, 0).and_then(|line| line.cell(column)).map_or(0.0, |cell| cell.value)
+    table.line(figures::TIME, figures::ELAPSED).and_then(|line| line.cell(column)).map_or(0.0, |cell| cell.value)
 }
 
 fn iterations_sentence(table: &FigureTable, numbers: &[Option<u64>]) -> String {
@@ -154,7 +156,8 @@ fn iterations_sentence(table: &FigureTable, numbers: &[Option<u64>]) -> String {
     format!("an iteration is not the same work in all runs: {}", join_with_and(&each))
 }
 
-fn name_column(table: &FigureTable, at: usize) -> String {
+/// Returns a column by its values, and by its runs where others have the same: `4 ranks`.
+pub fn name_column(table: &FigureTable, at: usize) -> String {
     let Some(column) = table.columns.get(at) else { return String::new() };
     let values = table.by.iter().zip(&column.values);
     let mut words: Vec<String> = values.filter_map(|(key, value)| Some(format_key(key, value.as_ref()?))).collect();

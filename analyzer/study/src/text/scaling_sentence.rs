@@ -1,21 +1,17 @@
 //! The sentence above a table: the efficiency that limits the speedup, or the fastest of the runs.
 
-use crate::phrases::format_key;
-use crate::table::figures::{EFFICIENCY, TIME};
-use crate::table::{FigureTable, TableCell};
+use crate::table::figures::{BALANCE, EFFICIENCY, ELAPSED, TIME};
+use crate::table::{FigureTable, TableCell, name_column};
 use lbprof_report::words::{format_plural, format_seconds};
 use lbprof_thresholds::study::{MIN_DIFFERENCE_OF_BEST, MIN_FALL_OF_EFFICIENCY};
 
 /// Returns what the table says first: `From 2 to 6 ranks load balance falls from 75 to 59 %: this limits the speedup.` Empty if all columns are alike.
 pub fn scaling_sentence(table: &FigureTable) -> String {
-    let n_ranks = |column: &usize| table.columns.get(*column).map_or(0, |column| column.n_ranks);
-    let columns = 0..table.columns.len();
-    let (Some(few), Some(many)) = (columns.clone().min_by_key(n_ranks), columns.max_by_key(n_ranks)) else {
-        return String::new();
-    };
-    match n_ranks(&few) < n_ranks(&many) {
-        true => limit_of_speedup(table, few, many),
-        false => fastest_column(table),
+    let columns = table.columns.iter().map(|column| column.n_ranks).enumerate();
+    let few = columns.clone().min_by_key(|&(_, n_ranks)| n_ranks);
+    match (few, columns.max_by_key(|&(_, n_ranks)| n_ranks)) {
+        (Some((few, fewest)), Some((many, most))) if fewest < most => limit_of_speedup(table, few, many),
+        _ => fastest_column(table),
     }
 }
 
@@ -25,7 +21,7 @@ fn limit_of_speedup(table: &FigureTable, few: usize, many: usize) -> String {
     let range = format!("From {} to {}", ranks[0], format_plural(u64::from(ranks[1]), "rank"));
     let has_parts = named_cell(table, EFFICIENCY, "transfer", few).is_some();
     let communication: &[&str] = if has_parts { &["micro load balance µLB", "transfer"] } else { &["communication"] };
-    let factors = [&["load balance LB"], communication].concat();
+    let factors = [&[BALANCE], communication].concat();
     let falls = factors.into_iter().filter_map(|name| {
         let [first, last] = [few, many].map(|column| named_cell(table, EFFICIENCY, name, column));
         Some((name, first?.value, last?.value))
@@ -51,14 +47,12 @@ fn limit_of_speedup(table: &FigureTable, few: usize, many: usize) -> String {
 
 /// Returns the column with the shortest time against the one with the longest.
 fn fastest_column(table: &FigureTable) -> String {
-    let times = (0..table.columns.len())
-        .filter_map(|column| Some((column, named_cell(table, TIME, "elapsed T", column)?.value)));
+    let times =
+        (0..table.columns.len()).filter_map(|column| Some((column, named_cell(table, TIME, ELAPSED, column)?.value)));
     let mut times: Vec<(usize, f64)> = times.collect();
     times.sort_by(|a, b| a.1.total_cmp(&b.1));
     let (Some(&(best, best_s)), Some(&(worst, worst_s))) = (times.first(), times.last()) else { return String::new() };
-    let [Some(best_name), Some(worst_name)] = [best, worst].map(|column| column_name(table, column)) else {
-        return String::new();
-    };
+    let [best_name, worst_name] = [best, worst].map(|column| name_column(table, column));
     match best_s < (1.0 - MIN_DIFFERENCE_OF_BEST) * worst_s {
         true => format!(
             "{best_name} is the fastest, in {}: {worst_name} takes {:.2} times as long.",
@@ -69,13 +63,6 @@ fn fastest_column(table: &FigureTable) -> String {
     }
 }
 
-fn column_name(table: &FigureTable, column: usize) -> Option<String> {
-    let values = table.by.iter().zip(&table.columns.get(column)?.values);
-    let names: Vec<String> = values.filter_map(|(key, value)| Some(format_key(key, value.as_ref()?))).collect();
-    (!names.is_empty()).then(|| names.join(", "))
-}
-
 fn named_cell(table: &FigureTable, section: &str, name: &str, column: usize) -> Option<TableCell> {
-    let section = table.sections.iter().find(|one| one.name == section)?;
-    section.lines.iter().find(|line| line.name == name)?.cell(column)
+    table.line(section, name)?.cell(column)
 }

@@ -51,7 +51,7 @@ fn polls_for_pools(report: &Report) -> bool {
 pub fn find_working_pool(report: &Report) -> Option<&ThreadPoolRow> {
     let computation_s: f64 = report.ranks.iter().map(|row| row.computation_s).sum();
     let first_s: f64 = report.ranks.iter().map(|row| row.computation_cpu_s).sum::<Option<f64>>()?;
-    let pools_s: f64 = report.thread_pools.iter().map(|pool| pool.program.cpu_s - pool.program.waiting_s).sum();
+    let pools_s: f64 = report.thread_pools.iter().map(|pool| pool.program.working_s()).sum();
     let waited_s = computation_s + report.data.polls.waiting_s;
     let is_waiting = first_s <= MAX_COMPUTATION_OF_WAITING_THREAD * waited_s;
     let is_work = pools_s > first_s && pools_s >= MIN_WORK_OF_POOLS * waited_s;
@@ -65,7 +65,7 @@ pub fn pool_in_words(pool: &ThreadPoolRow) -> String {
 
 /// Returns on which rank a pool works longer than on average: `why those of rank 0 work 1.5 times the average`.
 pub fn uneven_pool(pool: &ThreadPoolRow) -> Option<String> {
-    let mean_s = (pool.program.cpu_s - pool.program.waiting_s) / pool.ranks.max(1) as f64;
+    let mean_s = pool.program.working_s() / pool.ranks.max(1) as f64;
     let factor = pool.longest_s / mean_s;
     (factor >= MIN_EXCESS_OF_POOL).then(|| {
         format!(

@@ -6,7 +6,7 @@ use std::ops::Range;
 use lbprof_collector::Activity;
 use lbprof_thresholds::metrics::MIN_TIME_OF_ACTIVITY_MATRIX;
 
-use super::{Matrix, RankRows};
+use super::{RankRows, ValueMatrix};
 use crate::metrics::outliers::find_high_outliers;
 use crate::model::{IterationSeries, Model, RegionIdx, SlowestInIteration, first_of_block};
 use lbprof_collector::words::GroupedNumber;
@@ -28,14 +28,14 @@ pub struct IterationView {
     /// Seconds of a rank in an iteration, by activity, row and column; computation is there always, MPI's activities where they take
     /// 0.1 % of the time. None where none of the row's ranks went through any of the column's iterations; of computation, where it
     /// is not known of any of them.
-    pub activities: Vec<(Activity, Matrix)>,
+    pub activities: Vec<(Activity, ValueMatrix)>,
     /// Seconds of computation of the rank of each row that computes longest in the iterations of a column, mean over these; `None` where
     /// each rank has a row.
-    pub longest: Option<Matrix>,
+    pub longest: Option<ValueMatrix>,
     /// Ranks that compute far longer than the others in all iterations; `None` where computation is not known of any.
     pub outliers: Option<SlowRanks>,
     /// Seconds of waiting of a rank in an iteration; `None` where the ranks were not followed.
-    pub blocking: Option<Matrix>,
+    pub blocking: Option<ValueMatrix>,
     /// By row and column how often a rank went through an iteration.
     pub counts: Vec<u32>,
     /// Seconds from the begin of an iteration to its end, mean over ranks; NaN where they are not known.
@@ -195,7 +195,7 @@ impl ViewPlan {
 impl IterationView {
     /// Creates the view of [`Model::main_loop`], or returns `None` if no loop is known. `blocked` has the seconds of waiting by row and
     /// column.
-    pub fn new(model: &Model, rows: &RankRows, blocked: Option<Matrix>) -> Option<IterationView> {
+    pub fn new(model: &Model, rows: &RankRows, blocked: Option<ValueMatrix>) -> Option<IterationView> {
         let ViewPlan { idx, columns, shown } = ViewPlan::new(model, rows)?;
         let slowest = model.slowest.get(idx as usize)?;
         let mut sums = ColumnSums::new(&columns, rows, shown, model.entering_blocks(idx));
@@ -246,9 +246,9 @@ struct ColumnSums<'a> {
     entering: BTreeSet<u32>,
     /// By row and column how often a rank went through an iteration whose computation is known.
     known: Vec<u32>,
-    activities: Vec<(Activity, Matrix)>,
+    activities: Vec<(Activity, ValueMatrix)>,
     /// Longest times as in the view; NaN where nothing is known.
-    longest: Option<Matrix>,
+    longest: Option<ValueMatrix>,
     /// By rank's place its computation in all iterations where it is known; NaN where that is none.
     by_rank_s: Vec<f64>,
     /// By row and column how often a rank went through an iteration.
@@ -268,8 +268,8 @@ impl<'a> ColumnSums<'a> {
             columns,
             entering,
             known: vec![0; rows * n],
-            activities: shown.into_iter().map(|activity| (activity, Matrix::zeros(rows, n))).collect(),
-            longest: (of.per_row() > 1).then(|| Matrix { columns: n, values: vec![f32::NAN; rows * n] }),
+            activities: shown.into_iter().map(|activity| (activity, ValueMatrix::zeros(rows, n))).collect(),
+            longest: (of.per_row() > 1).then(|| ValueMatrix { columns: n, values: vec![f32::NAN; rows * n] }),
             by_rank_s: vec![f64::NAN; of.ranks()],
             counts: vec![0; rows * n],
             begin_s: vec![f32::NAN; n],

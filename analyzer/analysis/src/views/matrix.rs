@@ -2,17 +2,17 @@
 
 /// A number for each row and column; NaN where there is none.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Matrix {
+pub struct ValueMatrix {
     /// Number of columns.
     pub columns: usize,
     /// The numbers, row by row.
     pub values: Vec<f32>,
 }
 
-impl Matrix {
+impl ValueMatrix {
     /// A matrix without any number but 0.
-    pub fn zeros(rows: usize, columns: usize) -> Matrix {
-        Matrix { columns, values: vec![0.0; rows * columns] }
+    pub fn zeros(rows: usize, columns: usize) -> ValueMatrix {
+        ValueMatrix { columns, values: vec![0.0; rows * columns] }
     }
 
     /// Adds to a place; to one that the matrix does not have, nothing.
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn a_place_holds_the_mean_of_what_was_added_and_nothing_where_nothing_was() {
-        let mut matrix = Matrix::zeros(2, 2);
+        let mut matrix = ValueMatrix::zeros(2, 2);
         for &(row, column, value) in [(0, 0, 1.0), (0, 0, 3.0), (1, 1, 5.0), (7, 0, 9.0)].iter() {
             matrix.add(row, column, value);
         }

@@ -18,7 +18,7 @@ mod rows;
 pub mod timeline;
 
 pub use iterations::{IterationView, SlowRanks};
-pub use matrix::Matrix;
+pub use matrix::ValueMatrix;
 pub use pairs::PairView;
 pub use regions::RegionView;
 pub use rows::RankRows;

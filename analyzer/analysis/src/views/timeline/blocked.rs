@@ -1,7 +1,7 @@
 //! Waiting by row and iteration.
 
 use super::super::iterations::{IterationColumns, ViewPlan};
-use super::super::{Matrix, RankRows};
+use super::super::{RankRows, ValueMatrix};
 use super::cells::CellTimes;
 use crate::model::region_state::Ns;
 use crate::model::{IterationSeries, Model};
@@ -73,9 +73,9 @@ impl<'a> BlockedIterations<'a> {
         cells.add_to(&mut self.ns);
     }
 
-    pub(super) fn finish(self) -> Matrix {
+    pub(super) fn finish(self) -> ValueMatrix {
         let seconds = self.ns.iter().map(|&ns| (ns as f64 * 1e-9) as f32).collect();
-        Matrix { values: seconds, ..Matrix::zeros(self.rows, self.columns.len()) }
+        ValueMatrix { values: seconds, ..ValueMatrix::zeros(self.rows, self.columns.len()) }
     }
 }
 

@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use bincode::{Decode, Encode};
 use lbprof_collector::record::NONE;
 
-use super::Matrix;
+use super::ValueMatrix;
 use crate::model::region_state::Ns;
 use crate::model::statistics;
 pub use crate::model::statistics::{STATES, state_name};
@@ -58,7 +58,7 @@ pub struct TimelineView {
     /// Number of them in all.
     pub all_teams: u64,
     /// Seconds of waiting by row and column of iterations, summed; `None` where no main loop is known.
-    pub blocked: Option<Matrix>,
+    pub blocked: Option<ValueMatrix>,
 }
 
 /// In which regions the ranks are over time, all ranks together.

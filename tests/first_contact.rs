@@ -7,19 +7,18 @@ use std::time::Instant;
 use anyhow::{Context, ensure};
 use lbprof_tests::launch::{Job, Outcome};
 use lbprof_tests::mpi::{self, Mpi};
+use lbprof_tests::run;
 use lbprof_tests::suite::{self, ProgramCheck};
 use lbprof_tests::unharmed::{is_end_line, lb_report};
-use lbprof_tests::{place, run};
 use libtest_mimic::Trial;
 use serde_json::Value;
 
-const TESTS: [(&str, &str, ProgramCheck); 10] = [
+const TESTS: [(&str, &str, ProgramCheck); 9] = [
     ("time_outside_of_the_window_is_reported", "late_init.c", time_outside_of_the_window_is_reported),
-    ("job_that_hung_lasts_until_it_was_ended", "hangs.c", job_that_hung_lasts_until_it_was_ended),
+    ("job_that_hung_says_where", "hangs.c", job_that_hung_says_where),
     ("hello_world_does_nothing_but_start_and_end", "hello.c", hello_world_does_nothing_but_start_and_end),
     ("program_without_mpi_gets_one_line", "never_starts.c", program_without_mpi_gets_one_line),
     ("script_that_clears_the_preload_gets_one_line", "hello.c", script_that_clears_the_preload_gets_one_line),
-    ("program_executed_without_the_preload_gets_one_line", "hello.c", program_executed_without_preload_gets_one_line),
     ("script_whose_program_is_recorded_gets_none", "hello.c", script_whose_program_is_recorded_gets_none),
     ("unseen_calls_have_the_right_reason", "own_handle.c", unseen_calls_have_the_right_reason),
     ("bytes_written_by_a_rank_are_counted", "writes_files.c", bytes_written_by_a_rank_are_counted),
@@ -62,22 +61,15 @@ fn time_outside_of_the_window_is_reported(mpi: &Mpi, program: &Path, folder: &Pa
     Ok(())
 }
 
-fn job_that_hung_lasts_until_it_was_ended(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
+fn job_that_hung_says_where(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
     let job = Job::new(mpi, 2, program, folder);
     job.recorded_as_bare()?;
     let report = run::report(&job.run_folder()?)?;
-    let elapsed_s = number(&report["run"]["elapsed_s"], "run.elapsed_s")?;
-    ensure!((1.5..60.0).contains(&elapsed_s), "{elapsed_s} s");
-    // One of them may be ended by the launcher before it can note the time.
-    let ranks = report["ranks"].as_array().context("ranks")?;
-    let killed: Vec<&Value> = ranks.iter().filter(|rank| rank["lifetime"]["is_killed"] == Value::Bool(true)).collect();
-    ensure!(!killed.is_empty(), "{ranks:?}");
-    for rank in killed {
-        let waiting_s = number(&rank["activities"]["point-to-point"], "point-to-point")?;
-        ensure!(waiting_s >= 1.4 && rank["in_call"]["operation"] == "Recv", "{rank}");
+    for rank in report["ranks"].as_array().context("ranks")? {
+        ensure!(rank["in_call"]["operation"] == "Recv", "{rank}");
     }
     let words = report["verdict"]["text"].as_str().context("verdict.text")?;
-    ensure!(words.contains("in MPI_Recv at ") && words.contains("ended by"), "{words}");
+    ensure!(words.contains("did not end by MPI_Finalize or exit") && words.contains("in MPI_Recv at "), "{words}");
     Ok(())
 }
 
@@ -135,7 +127,7 @@ fn program_without_mpi_gets_one_line(mpi: &Mpi, program: &Path, folder: &Path) -
 
 fn job_of_script<'a>(mpi: &'a Mpi, program: &Path, folder: &'a Path, script: &str) -> Job<'a> {
     let mut job = Job::new(mpi, 2, program, folder);
-    job.wrapper = ["sh", "-c", script, "sh"].map(OsString::from).to_vec();
+    job.wrapper = ["bash", "-c", script, "bash"].map(OsString::from).to_vec();
     job
 }
 
@@ -144,20 +136,6 @@ fn script_that_clears_the_preload_gets_one_line(mpi: &Mpi, program: &Path, folde
     let recorded = job.recorded_as_bare()?.must_succeed()?;
     let lines = lines_of_ours(&recorded);
     ensure!(lines.len() == 1 && lines[0].contains("no program that it started was recorded"), "{lines:?}");
-    Ok(())
-}
-
-fn program_executed_without_preload_gets_one_line(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
-    for (number, wrapper) in
-        [&["env", "-u", "LD_PRELOAD"][..], &["sh", "-c", "unset LD_PRELOAD; exec \"$@\"", "sh"]].iter().enumerate()
-    {
-        let folder = place::subfolder(folder, &number.to_string())?;
-        let mut job = Job::new(mpi, 2, program, &folder);
-        job.wrapper = wrapper.iter().map(OsString::from).collect();
-        let recorded = job.recorded_as_bare()?.must_succeed()?;
-        let lines = lines_of_ours(&recorded);
-        ensure!(lines.len() == 1 && lines[0].contains("without LD_PRELOAD"), "{wrapper:?}: {lines:?}");
-    }
     Ok(())
 }
 

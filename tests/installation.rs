@@ -280,27 +280,26 @@ fn manuals_render_and_shells_complete() {
     let of_bash = bash(
         &folder,
         &format!(
-            "set +u; for one in lb-run lb-report; do . {}/bash-completion/completions/$one; complete -p $one; done
-            COMP_WORDS=(lb-run --mode '') COMP_CWORD=2; 
-            $(complete -p lb-run | sed 's/.*-F //; s/ .*//') lb-run '' --mode; echo ${{COMPREPLY[*]}}",
+            "set +u; . {}/bash-completion/completions/lb-report; complete -p lb-report
+            COMP_WORDS=(lb-report compare --fail) COMP_CWORD=2
+            $(complete -p lb-report | sed 's/.*-F //; s/ .*//') lb-report --fail compare; echo ${{COMPREPLY[*]}}",
             share.display()
         ),
     );
-    assert!(of_bash.contains(" lb-report\n") && of_bash.contains("\nevents profile off\n"), "{of_bash}");
+    assert!(of_bash.contains(" lb-report\n") && of_bash.contains("\n--fail-if"), "{of_bash}");
     let of_zsh = format!(
-        "fpath=({}/zsh/site-functions $fpath); autoload -Uz compinit; compinit -u -D; print $_comps[lb-run] $_comps[lb-report]
-        autoload +X _lb-run _lb-report",
+        "fpath=({}/zsh/site-functions $fpath); autoload -Uz compinit; compinit -u -D; print $_comps[lb-report]
+        autoload +X _lb-report",
         share.display()
     );
-    assert_eq!(done(Command::new("zsh").args(["-f", "-c", &of_zsh])), "_lb-run _lb-report\n");
+    assert_eq!(done(Command::new("zsh").args(["-f", "-c", &of_zsh])), "_lb-report\n");
     let of_fish = format!(
-        "for one in lb-run lb-report; source {}/fish/vendor_completions.d/$one.fish; end
-        complete -C 'lb-run --mode '; complete -C 'lb-report compare --fail'",
+        "source {}/fish/vendor_completions.d/lb-report.fish; complete -C 'lb-report compare --fail'",
         share.display()
     );
     let of_fish = done(Command::new("fish").args(["--no-config", "-c", &of_fish]).env("HOME", &folder));
     let first: Vec<&str> = of_fish.lines().filter_map(|line| line.split('\t').next()).collect();
-    assert_eq!(first, ["events", "off", "profile", "--fail-if"]);
+    assert_eq!(first, ["--fail-if"]);
 }
 
 #[test]

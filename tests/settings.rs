@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 use lbprof_collector::options::SETTINGS;
@@ -20,7 +19,7 @@ use serde_json::Value;
 const RECORD: u64 = 64;
 
 /// The tests, by the setting that they are of.
-const TESTS: [(&str, &str, MpiCheck); 18] = [
+const TESTS: [(&str, &str, MpiCheck); 17] = [
     ("LBPROF_DIR", "templates_are_filled_in", templates_are_filled_in),
     ("LBPROF_DIR", "the_default_is_named_after_the_job", the_default_is_named_after_the_job),
     ("LBPROF_DIR", "a_run_never_mixes_with_an_older_one", a_run_never_mixes_with_an_older_one),
@@ -33,7 +32,6 @@ const TESTS: [(&str, &str, MpiCheck); 18] = [
     ("LBPROF_SUMMARY", "logs_end_with_summaries_where_asked", logs_end_with_summaries_where_asked),
     ("LBPROF_PCONTROL", "labels_name_phases", labels_name_phases),
     ("LBPROF_CLOCK", "the_clock_asked_for_is_used", the_clock_asked_for_is_used),
-    ("LBPROF_WAIT", "ranks_that_do_not_come_are_given_up", ranks_that_do_not_come_are_given_up),
     ("LBPROF_DEPTH", "so_many_callers_are_recorded", so_many_callers_are_recorded),
     ("LBPROF_CHECK", "call_paths_are_found_anew_for_every_call", call_paths_are_found_anew_for_every_call),
     ("LBPROF_SAMPLE", "samples_are_as_many_as_asked_for", samples_are_as_many_as_asked_for),
@@ -317,40 +315,6 @@ fn the_clock_asked_for_is_used(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Where nothing names the job, the ranks wait for each other, and go on alone when not all of them come. Here nothing does because rank 0
-/// is a process without ancestors, as in a container; rank 1 does not run the recorder.
-fn ranks_that_do_not_come_are_given_up(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
-    // Open MPI's processes need the variable that names the job.
-    if mpi.family != Family::Mpich {
-        return Ok(());
-    }
-    let rank_0 = "( ( unset LBPROF_JOB; \"$@\"; echo $? >code.new; mv code.new code ) & ); \
-                  while [ ! -e code ]; do sleep 0.02; done; read -r code <code; rm code; exit \"$code\"";
-    let script = format!("if [ \"$PMI_RANK\" = 0 ]; then {rank_0}; fi; unset LD_PRELOAD; exec \"$@\"");
-    let program = Program::read(Path::new("harmless/normal.c"))?.compiled(mpi)?;
-    let mut job = Job::new(mpi, 2, &program, folder).with_env("LBPROF_WAIT", "1");
-    job.wrapper = ["sh", "-c", &script, "sh"].map(OsString::from).to_vec();
-    let bare = job.bare()?.must_succeed()?;
-    let begin = Instant::now();
-    let mut outcome = recorded(&job)?;
-    // In MPI_Finalize UCX warns of messages of the barrier that was given up.
-    outcome.stdout.retain(|line| !line.contains("UCX  WARN"));
-    outcome.must_equal(&bare, mpi)?;
-    ensure!(begin.elapsed() > Duration::from_secs(1), "it did not wait");
-    // It says that it waits, that it gives up, and where the logs go.
-    must_say(&outcome, &[3, 4])?;
-    for said in ["for 1 more seconds", "this one goes on without them", "for not all ranks run under lb-run"] {
-        ensure!(outcome.stderr.contains(said), "{said}: {}", outcome.stderr);
-    }
-    let run = job.run_folder()?;
-    ensure!(run != job.logs(), "the folder has the name that was asked for");
-    let report = run::report(&run)?;
-    ensure!(run::problems(&report).iter().any(|kind| kind == "MissingRank"), "{}", report["run"]["problems"]);
-    let dump = run::dump(&run)?;
-    ensure!(dump.count_of(0, "Allreduce") == 1000);
-    Ok(())
-}
-
 /// A run of paths/shapes.c, where the paths of calls are long.
 fn shapes(mpi: &Mpi, folder: &Path, name: &str, value: &str) -> anyhow::Result<PathBuf> {
     let program = Program::read(Path::new("paths/shapes.c"))?;
@@ -500,9 +464,29 @@ fn options_equal_variables(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Hides the launcher from the ranks, by which alone MPICH's jobs are named.
+fn ranks_of_a_job_without_a_name_share_a_folder(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
+    // Open MPI's processes need the variable that names the job.
+    if mpi.family != Family::Mpich {
+        return Ok(());
+    }
+    let script = "unset LBPROF_JOB; said=said.$PMI_RANK; process=$(\"$@\" >$said & echo $!); \
+                  while kill -0 $process 2>/dev/null; do sleep 0.02; done; cat $said";
+    let program = Program::read(Path::new("harmless/normal.c"))?.compiled(mpi)?;
+    let mut job = Job::new(mpi, 2, &program, folder);
+    job.wrapper = ["sh", "-c", script, "sh"].map(OsString::from).to_vec();
+    must_say(&recorded(&job)?, &[0])?;
+    let report = run::report(&job.run_folder()?)?;
+    ensure!(report["run"]["ranks_recorded"] == 2, "{}", report["run"]);
+    let problems = run::problems(&report);
+    ensure!(!problems.iter().any(|kind| kind == "ClocksUnknown"), "{problems:?}");
+    Ok(())
+}
+
 pub fn trials() -> anyhow::Result<Vec<Trial>> {
     let mut checks = TESTS.map(|(_, name, check)| (name, check)).to_vec();
     checks.push(("options_equal_variables", options_equal_variables));
+    checks.push(("ranks_of_a_job_without_a_name_share_a_folder", ranks_of_a_job_without_a_name_share_a_folder));
     let mut trials = suite::of_mpis(&checks)?;
     trials.push(suite::trial("every_setting_has_a_test".into(), || {
         for setting in SETTINGS {

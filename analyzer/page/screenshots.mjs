@@ -18,7 +18,7 @@ const PICTURES = [
     { id: "iterations", height: 800 },
     { id: "iterations", name: "many-ranks", of: "slow", scheme: "dark", height: 760 },
     { id: "stages", height: 900 },
-    { id: "timeline", height: 760, before: chooseWait },
+    { id: "timeline", height: 820, before: chooseWait },
     { id: "waiting", height: 700 },
     { id: "whatif", height: 560 },
     { id: "code", height: 640 },

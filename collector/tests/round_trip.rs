@@ -293,7 +293,7 @@ fn every_definition_comes_back() {
             ticks: 1 << 40,
             team: 2,
         }),
-        Definition::ThreadPool(ThreadPool { id: 0, routine: 3, threads: 4, started: 1 << 33 }),
+        Definition::ThreadPool(ThreadPool { id: 0, routine: 3, threads: 4, started: 1 << 33, ended_cpu_ns: 1 << 40 }),
     ];
     let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
     log.definitions(&[]).unwrap();

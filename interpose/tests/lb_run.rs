@@ -142,25 +142,13 @@ fn help_goes_to_stdout_and_mistakes_are_code_2() {
 }
 
 #[test]
-fn it_prints_its_manual_and_what_shells_complete() {
+fn it_prints_its_manual() {
     let manual = run(lb_run(&["--man"]));
     assert_eq!((manual.code, manual.err.as_str()), (Some(0), ""));
     assert!(manual.out.contains(".TH lb-run 1") && manual.out.contains("LBPROF_LIMIT"), "{}", manual.out);
-    // The words of a setting, a folder, and the program after the options.
-    for (shell, known) in [
-        ("bash", &["events profile off"][..]),
-        ("zsh", &["(events profile off)", ":_files -/", ":_cmdambivalent"]),
-        ("fish", &["profile\\t", "__fish_complete_directories"]),
-    ] {
-        let completions = run(lb_run(&["--completions", shell]));
-        assert_eq!((completions.code, completions.err.as_str()), (Some(0), ""), "{shell}");
-        for words in known {
-            assert!(completions.out.contains(words), "{shell} without {words}:\n{}", completions.out);
-        }
-    }
-    // They run no program. What comes after the program is the program's own.
+    // It runs no program. What comes after the program is the program's own.
     assert_eq!(run(lb_run(&["--man", "echo"])).code, Some(2));
-    assert_eq!(run(lb_run(&["echo", "--man", "--completions", "bash"])).out, "--man --completions bash\n");
+    assert_eq!(run(lb_run(&["echo", "--man", "bash"])).out, "--man bash\n");
 }
 
 #[test]

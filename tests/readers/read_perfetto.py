@@ -1,14 +1,13 @@
 """Perfetto: its own definitions of the format, and SQL, find in a trace what the report says.
 
 trace_processor is a program that the package `perfetto` downloads when it is used; where that is not possible, the package's definitions read
-the trace, and what they find goes to SQLite: tables slice, flow, counter and args with the columns that trace_processor gives them.
+the trace, and what they find goes to SQLite: tables slice, flow and args with the columns that trace_processor gives them.
 
     read_perfetto.py TRACE REPORT.json
 """
 
 import collections
 import json
-import math
 import sqlite3
 import sys
 
@@ -21,10 +20,9 @@ trace.ParseFromString(open(sys.argv[1], "rb").read())
 
 db = sqlite3.connect(":memory:")
 db.executescript("""
-    create table track (id integer primary key, name text, process integer, thread integer, counter integer, parent integer);
+    create table track (id integer primary key, name text, process integer, thread integer, parent integer);
     create table slice (id integer primary key, parent_id integer, track_id integer, ts integer, dur integer, depth integer, name text, category text);
     create table args (slice_id integer, key text, value);
-    create table counter (track_id integer, ts integer, value real);
     create table flow (id integer primary key, slice_out integer, slice_in integer);""")
 
 names, keys, texts, categories = {}, {}, {}, {}
@@ -39,8 +37,8 @@ for packet in trace.packet:
     if packet.HasField("track_descriptor"):
         one = packet.track_descriptor
         name = one.name or one.process.process_name or one.thread.thread_name
-        db.execute("insert into track values (?, ?, ?, ?, ?, ?)", (one.uuid, name, one.process.pid or one.thread.pid,
-                   one.thread.tid if one.HasField("thread") else None, one.HasField("counter"), one.parent_uuid))
+        db.execute("insert into track values (?, ?, ?, ?, ?)", (one.uuid, name, one.process.pid or one.thread.pid,
+                   one.thread.tid if one.HasField("thread") else None, one.parent_uuid))
     if not packet.HasField("track_event"):
         continue
     event = packet.track_event
@@ -49,8 +47,6 @@ for packet in trace.packet:
         id, begin = opened[event.track_uuid].pop()
         assert begin <= packet.timestamp
         db.execute("update slice set dur = ? where id = ?", (packet.timestamp - begin, id))
-    elif event.type == pb.TrackEvent.TYPE_COUNTER:
-        db.execute("insert into counter values (?, ?, ?)", (event.track_uuid, packet.timestamp, event.double_counter_value))
     else:
         n_slices += 1
         is_point = event.type == pb.TrackEvent.TYPE_INSTANT
@@ -103,9 +99,3 @@ causes = query("""select count(*) from slice c join slice w on c.parent_id = w.i
     where c.name like 'rank %: %' and w.name like '% (rank %)'""")[0][0]
 assert causes > 0
 print("intervals of other ranks in waits:", causes)
-rows = [row["load_balance"] for row in report["iterations"]["per_iteration"]]
-values = [value / 100 for value, in query("""select value from counter join track on track.id = track_id
-    where name like 'load balance of %' order by ts""")]
-equal("iterations with a load balance", len(values), sum(row is not None for row in rows))
-assert all(math.isclose(a, b, rel_tol=1e-9) for a, b in zip(values, [row for row in rows if row is not None]))
-print("counters:", ", ".join(name for name, in query("select name from track where counter order by name")))

@@ -4,7 +4,7 @@
 //! [`EventExport`](lbprof_analysis::analyse::exported::EventExport) is passed it while the ranks are followed.
 //!
 //! ```text
-//!   replay ─→ ScopeObserver ─→ RegionObserver ─→ EventExport ─→ its file
+//!   replay ─→ ScopeObserver ─→ EventExport ─→ its file
 //!             (ranks, time)    (a region)
 //! ```
 

@@ -9,16 +9,11 @@
 //!                    │                   └─ rank 0: computation in main/step/force    what that rank did meanwhile
 //!     track    thread 1 of teams of main: force (lj.c:12)        threads of parallel regions, if each was recorded (LBPROF_OPENMP=threads)
 //!     track    iterations of main/step: iteration 0 | iteration 1 …
-//!   counter  load balance of main/step …
 //! ```
 //!
 //! A message is an arrow from a point on its sender's thread, when its send began, to one on its receiver's, when the call ended in which it
 //! was received. Time that is computed is what calls leave free of a region. All packets are of one sequence, so that names are written once.
-//!
-//! If there are more calls than wanted, only the ones with the longest waits are written. The ranks are then replayed twice, see [`CallFilter`].
 
-mod call_filter;
-mod counters;
 mod last_intervals;
 pub mod packets;
 mod used_names;
@@ -29,19 +24,16 @@ use std::io::{self, Write};
 use lbprof_collector::Activity;
 use lbprof_collector::record::{NO_PEER, NONE};
 
-use self::call_filter::CallFilter;
-use self::counters::{CounterTrack, iteration_counters};
 use self::last_intervals::LastIntervals;
 use self::packets::{
-    BEGIN, COUNTER, CounterDescriptor, END, EventAnnotation, INSTANT, ProcessDescriptor, ThreadDescriptor, TracePacket,
-    TrackDescriptor, TrackEvent,
+    BEGIN, END, EventAnnotation, INSTANT, ProcessDescriptor, ThreadDescriptor, TracePacket, TrackDescriptor, TrackEvent,
 };
 use self::used_names::UsedNames;
 use lbprof_analysis::analyse::exported::{EventExport, ExportSelection};
 use lbprof_analysis::model::interval::TimeInterval;
 use lbprof_analysis::model::region_state::Ns;
 use lbprof_analysis::model::replay_results::ReplayedThread;
-use lbprof_analysis::model::{Communicator, Model, RankModel, RegionIdx};
+use lbprof_analysis::model::{Communicator, RankModel, RegionIdx};
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::replay::{
     InitialWait, MatchedMessage, ReplayObserver, StateInterval, TeamInterval, TeamThreadInterval,
@@ -57,10 +49,8 @@ pub const MOST_CALLS: u64 = 5_000_000;
 /// Writes a trace.
 pub struct PerfettoWriter<W> {
     out: W,
-    /// Calls that are written at most; `None`: any number.
-    most_calls: Option<u64>,
-    /// The calls that are written, or `None` for all.
-    filter: Option<CallFilter>,
+    /// The number of calls, of all threads.
+    calls: u64,
     /// The first error, after which nothing is written any more.
     error: Option<io::Error>,
     names: UsedNames,
@@ -91,12 +81,11 @@ struct ThreadTrack {
 }
 
 impl<W: Write + Send> PerfettoWriter<W> {
-    /// A trace that is written to `out`, with `most_calls` calls at most: those with the longest waits.
-    pub fn new(out: W, most_calls: Option<u64>) -> Self {
+    /// A trace that is written to `out`.
+    pub fn new(out: W) -> Self {
         PerfettoWriter {
             out,
-            most_calls,
-            filter: None,
+            calls: 0,
             error: None,
             names: UsedNames::default(),
             regions: Vec::new(),
@@ -218,20 +207,6 @@ impl<W: Write + Send> PerfettoWriter<W> {
         track
     }
 
-    fn counters(&mut self, model: &Model) {
-        let Some(region) = model.main_loop() else { return };
-        let path = self.path(region);
-        for CounterTrack { name, unit, values } in iteration_counters(model, region) {
-            let name = Some(format!("{name} of {path}"));
-            let counter = Some(CounterDescriptor { unit: Some(unit.to_owned()) });
-            let track = self.track(TrackDescriptor { name, counter, ..TrackDescriptor::default() });
-            for (at, value) in values {
-                let value = Some(value);
-                self.event(at, TrackEvent { kind: Some(COUNTER), track: Some(track), value, ..TrackEvent::default() });
-            }
-        }
-    }
-
     fn path(&self, region: RegionIdx) -> String {
         let chain = self.chains.get(region as usize).into_iter().flatten();
         chain.filter_map(|&one| self.regions.get(one as usize).cloned()).collect::<Vec<_>>().join("/")
@@ -280,8 +255,7 @@ fn process_id(rank: u32) -> i32 {
 impl<W: Write + Send> EventExport for PerfettoWriter<W> {
     fn on_start(&mut self, part: &ExportSelection) -> Result<(), SelectionError> {
         let model = part.model;
-        let calls = part.calls();
-        self.filter = self.most_calls.filter(|&most| calls > most).map(CallFilter::counting);
+        self.calls = part.calls();
         self.regions = model.regions.iter().map(|region| escape_name(&region.name)).collect();
         self.chains = region_chains(model);
         self.sites = part.places.iter().map(|place| escape_name(&place.label())).collect();
@@ -292,19 +266,14 @@ impl<W: Write + Send> EventExport for PerfettoWriter<W> {
         for (place, rank) in (0..).zip(&model.ranks) {
             self.rank(place, rank);
         }
-        self.counters(model);
         Ok(())
-    }
-
-    fn again(&mut self) -> bool {
-        self.filter.as_mut().is_some_and(CallFilter::choose)
     }
 }
 
 impl<W: Write + Send> PerfettoWriter<W> {
-    /// Returns the number of written calls and of all calls, or `None` if all were written.
-    pub fn left_out(&self) -> Option<(u64, u64)> {
-        self.filter.as_ref().map(CallFilter::written)
+    /// Returns the number of calls in the trace.
+    pub fn calls(&self) -> u64 {
+        self.calls
     }
 
     /// After all else.
@@ -367,18 +336,13 @@ impl<W: Write + Send> PerfettoWriter<W> {
 
 impl<W: Write + Send> ReplayObserver for PerfettoWriter<W> {
     fn on_interval(&mut self, state: &StateInterval) {
-        if self.filter.as_mut().is_some_and(|filter| filter.counts(state)) {
-            return;
-        }
         self.end_call();
         let &StateInterval { thread, interval, kind, wait, .. } = state;
         let track = self.enter(thread, kind.region(), interval);
         if let Some(&(rank, _)) = self.ranks.get(thread.rank_idx as usize).filter(|_| thread.number == 0) {
             self.last_intervals.add(rank, state);
         }
-        if kind.is_computation() && kind.core_state().is_none()
-            || !self.filter.as_mut().is_none_or(|filter| filter.keeps(state))
-        {
+        if kind.is_computation() && kind.core_state().is_none() {
             return;
         }
         // A call without a function is time before the rank's window, or after it.
@@ -391,9 +355,6 @@ impl<W: Write + Send> ReplayObserver for PerfettoWriter<W> {
     }
 
     fn on_team(&mut self, team: &TeamInterval) {
-        if self.filter.is_some() {
-            return;
-        }
         let track = self.thread(team.thread);
         let name = match self.parallel.get(team.site as usize) {
             Some(label) => format!("parallel {label}"),
@@ -406,9 +367,6 @@ impl<W: Write + Send> ReplayObserver for PerfettoWriter<W> {
     }
 
     fn on_team_thread(&mut self, one: &TeamThreadInterval) {
-        if self.filter.is_some() {
-            return;
-        }
         let track = self.team_thread(one.starter, one.number);
         let name = self.parallel.get(one.site as usize).cloned().unwrap_or_else(|| "parallel region".to_owned());
         let facts = vec![self.names.number("work, in ns", one.useful)];

@@ -1,4 +1,4 @@
-//! Any bytes are read and exported as a study without a panic: as they are, and as a study of the first version, which has no checksums that would refuse
+//! Any bytes are read as a study without a panic: as they are, and as a study of the first version, which has no checksums that would refuse
 //! most of them (start from real studies).
 #![no_main]
 
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use lbprof_study::{StudyFile, export};
+use lbprof_study::StudyFile;
 use libfuzzer_sys::fuzz_target;
 
 static FILE: LazyLock<PathBuf> =
@@ -28,12 +28,5 @@ fn read(bytes: &[u8]) {
     let Ok(study) = StudyFile::open(&FILE) else { return };
     let _ = (study.heads(), study.programs(), study.number_of(1));
     let runs = study.runs();
-    if let Ok(tables) = export::read_tables(&study) {
-        let mut text = Vec::new();
-        export::write_json(&tables, &mut text).expect("memory takes all");
-        for table in &tables {
-            export::write_csv(table, &mut text).expect("memory takes all");
-        }
-    }
     assert_eq!(runs.ok(), study.runs().ok(), "reading is not the same each time");
 }

@@ -160,11 +160,9 @@ EXAMPLES
       lb-report study add history.study lbprof-out --label $(git rev-parse --short HEAD)
       lb-report study html history.study history.html
 
-  Export everything for a script, pandas or R:
-      lb-report study export scaling.study --json - | jq .runs
-      lb-report study export scaling.study --csv tables
+  Read it in scripts, or export it for Extra-P:
+      sqlite3 -csv scaling.study 'SELECT n_ranks, elapsed_s FROM runs'
       lb-report study export scaling.study --extrap scaling.jsonl
-      sqlite3 scaling.study 'SELECT n_ranks, elapsed_s FROM runs'
 
 A study is one file; docs/study-format.md explains its tables.";
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use lbprof_analysis::analyse::exported::EventExport;
 use lbprof_analysis::analyse::{self, Analysis, AnalysisError};
 use lbprof_analysis::model::samples::SampledThreads;
 use lbprof_analysis::read::open::RecordedRun;
@@ -50,10 +51,6 @@ pub struct ExportArguments {
     /// Folded: put the stacks of each rank under a frame of its own.
     #[arg(long)]
     by_rank: bool,
-
-    /// Perfetto: maximum number of calls to export, those with the longest waits first; 0: no limit [default: 5000000].
-    #[arg(long, value_name = "N", hide_default_value = true, default_value_t = MOST_CALLS)]
-    limit: u64,
 
     #[command(flatten)]
     common: CommonOptions,
@@ -134,6 +131,18 @@ fn has_only_sums(run: &RecordedRun) -> bool {
     run.headers.iter().all(|header| header.mode == RecordingMode::Profile)
 }
 
+/// Replays the selected part, and passes what ranks do in it to `format`.
+fn export_events(
+    run: &RecordedRun,
+    selection: &Selection,
+    arguments: &ExportArguments,
+    format: &mut dyn EventExport,
+) -> Result<Analysis, AnalysisError> {
+    run_passes(run, &plain_options(&arguments.common, true), &arguments.common, |options, show| {
+        analyse::export_part(run, selection, options, format, show)
+    })
+}
+
 fn export_folded(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     let weight = arguments.weight;
     let analysis = analyse_run(
@@ -160,24 +169,20 @@ fn export_talp(run: &RecordedRun, selection: &Selection, arguments: &ExportArgum
 }
 
 fn export_perfetto(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
-    let (mut analysis, mut left_out) = (None, None);
-    let written = run_passes(run, &plain_options(&arguments.common, true), &arguments.common, |options, show| {
-        write_file(&arguments.file(), |out| {
-            let mut trace = PerfettoWriter::new(out, Some(arguments.limit).filter(|&limit| limit > 0));
-            let result = analyse::export_part(run, selection, options, &mut trace, show);
-            // Without a selected part there is no file.
-            left_out = trace.left_out();
-            let done = if result.is_ok() { trace.finish() } else { Err(io::Error::other("no part")) };
-            analysis = Some(result);
-            done
-        })
+    let (mut analysis, mut calls) = (None, 0);
+    let written = write_file(&arguments.file(), |out| {
+        let mut trace = PerfettoWriter::new(out);
+        let result = export_events(run, selection, arguments, &mut trace);
+        // Without a selected part there is no file.
+        calls = trace.calls();
+        let done = if result.is_ok() { trace.finish() } else { Err(io::Error::other("no part")) };
+        analysis = Some(result);
+        done
     });
-    if let Some((kept, all)) = left_out.filter(|_| !arguments.common.quiet && written.is_ok()) {
+    if calls > MOST_CALLS && !arguments.common.quiet && written.is_ok() {
         print_note(format!(
-            "the trace has {} of {} calls: those with the longest waits. For others select a part with --ranks, --from \
-             and --to or --region, or write all with --limit 0",
-            format_count(kept),
-            format_count(all)
+            "the trace has {} calls, which may be too many for the page: select a part with --ranks, --from and --to or --region",
+            format_count(calls)
         ));
     }
     match analysis {
@@ -195,15 +200,10 @@ fn export_paraver(run: &RecordedRun, selection: &Selection, arguments: &ExportAr
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let whole = WholeFolder::existing(folder).with_context(|| path.display().to_string())?;
     let mut trace = ParaverWriter::new(folder.to_owned());
-    let mut written = None;
-    let analysis = run_passes(run, &plain_options(&arguments.common, true), &arguments.common, |options, show| {
-        let analysis = analyse::export_part(run, selection, options, &mut trace, show)?;
-        let [prv, pcf, row] = ["prv", "pcf", "row"].map(|end| whole.file(&format!("{name}.{end}")));
-        let files = prv.and_then(|prv| Ok(TraceFiles { prv, pcf: pcf?, row: row? }));
-        written = Some(files.and_then(|files| trace.finish(files)));
-        Ok::<_, AnalysisError>(analysis)
-    })?;
-    let finished = written.unwrap_or(Ok(())).and_then(|()| whole.finish(&[], |_| false));
+    let analysis = export_events(run, selection, arguments, &mut trace)?;
+    let [prv, pcf, row] = ["prv", "pcf", "row"].map(|end| whole.file(&format!("{name}.{end}")));
+    let files = prv.and_then(|prv| Ok(TraceFiles { prv, pcf: pcf?, row: row? }));
+    let finished = files.and_then(|files| trace.finish(files)).and_then(|()| whole.finish(&[], |_| false));
     finished.with_context(|| path.display().to_string())?;
     Ok(analysis)
 }
@@ -213,9 +213,7 @@ fn export_otf2(run: &RecordedRun, selection: &Selection, arguments: &ExportArgum
     let path = arguments.file();
     let folder = NewFolder::create(&path).with_context(|| path.display().to_string())?;
     let mut trace = Otf2Trace::new(folder.parent.clone());
-    let analysis = run_passes(run, &plain_options(&arguments.common, true), &arguments.common, |options, show| {
-        analyse::export_part(run, selection, options, &mut trace, show)
-    })?;
+    let analysis = export_events(run, selection, arguments, &mut trace)?;
     let finished = trace.finish(&library, &folder.unfinished()).and_then(|()| folder.finish());
     finished.with_context(|| path.display().to_string())?;
     Ok(analysis)
@@ -240,9 +238,7 @@ fn export_parquet(run: &RecordedRun, selection: &Selection, arguments: &ExportAr
         analyse_run(run, selection, &plain_options(&arguments.common, false), &arguments.common)?
     } else {
         let mut events = parquet::EventTables::new(|table| open_table(&folder, table)).context(name.clone())?;
-        let analysis = run_passes(run, &plain_options(&arguments.common, true), &arguments.common, |options, show| {
-            analyse::export_part(run, selection, options, &mut events, show)
-        })?;
+        let analysis = export_events(run, selection, arguments, &mut events)?;
         events.finish().context(name.clone())?;
         analysis
     };

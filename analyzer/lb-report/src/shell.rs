@@ -13,7 +13,9 @@ use crate::exit::ReportExit;
 pub fn print_completions(shell: Shell, grammar: &mut Command) -> anyhow::Result<ReportExit> {
     let mut script = Vec::new();
     clap_complete::generate(shell, grammar, "lb-report", &mut script);
-    io::stdout().lock().write_all(&script).context("standard output")?;
+    // The script for bash names the cases of commands differently where the program's name has a hyphen (clap_complete 4.6.11).
+    let script = String::from_utf8_lossy(&script).replace("lb__subcmd__report", "lb__report");
+    io::stdout().lock().write_all(script.as_bytes()).context("standard output")?;
     Ok(ReportExit::Good)
 }
 

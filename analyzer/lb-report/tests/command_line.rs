@@ -90,12 +90,7 @@ fn what_cannot_be_read_is_reported_with_what_to_do() {
     assert_fails(here.path(), &["outer"], 5, "outer: no logs (rank-*.lbp) in it: record a run first");
     late_sender().write(&here.path().join("outer/inner")).unwrap();
     assert_fails(here.path(), &["outer"], 5, "outer: no logs (rank-*.lbp) in it, but in outer/inner");
-    assert_fails(
-        here.path(),
-        &["outer/inner/rank-000000.lbp"],
-        5,
-        "one file of a run, not a run of lbprof: name the folder",
-    );
+    assert_fails(here.path(), &["outer/inner/rank-000000.lbp"], 5, "not a folder: name the folder that holds");
     std::fs::write(here.path().join("some.file"), "text").unwrap();
     assert_fails(here.path(), &["some.file"], 5, "not a folder: name the folder");
     std::fs::create_dir(here.path().join("text")).unwrap();
@@ -105,30 +100,8 @@ fn what_cannot_be_read_is_reported_with_what_to_do() {
 }
 
 #[test]
-fn data_of_other_tools_is_called_by_its_name() {
+fn a_study_is_no_run() {
     let here = tempfile::tempdir().unwrap();
-    let of_tools = [
-        ("scorep-1/scorep.cfg", "a measurement of Score-P"),
-        ("scorep-1/traces.otf2", "a measurement of Score-P"),
-        ("scalasca/scout.cubex", "a trace analysis of Scalasca"),
-        ("otf2/traces.otf2", "a trace in the format OTF2"),
-        ("extrae/app.prv", "a trace of Extrae"),
-        ("set/TRACE.mpits", "a trace of Extrae"),
-        ("tau/profile.0.0.0", "a profile of TAU"),
-    ];
-    for (file, what) in of_tools {
-        let folder = here.path().join(file).parent().unwrap().to_owned();
-        std::fs::create_dir_all(&folder).unwrap();
-        std::fs::write(here.path().join(file), "").unwrap();
-        for path in [file, file.split('/').next().unwrap()] {
-            let says = format!(
-                "{path}: this is {what}, not a run of lbprof: its own tools read it; lb-report reads what lb-run recorded"
-            );
-            if path != "scorep-1/traces.otf2" {
-                assert_fails(here.path(), &[path], 5, &says);
-            }
-        }
-    }
     late_sender().write(&here.path().join("run")).unwrap();
     lb_report(here.path(), &["study", "add", "all", "run"]).assert().code(0);
     assert_fails(here.path(), &["all"], 5, "all: this is a study, not a run of lbprof: lb-report study show");

@@ -9,8 +9,7 @@ use lbprof_study::compare::condition::{FailCondition, JudgedCondition};
 use lbprof_study::compare::noise::NoiseLimits;
 use lbprof_study::compare::reasons::TimeComponent;
 use lbprof_study::compare::{
-    AffectedRanks, ComparisonSide, ComparisonSides, NamedRun, RunComparison, TimeContribution, json, junit, markdown,
-    text,
+    ComparisonSide, ComparisonSides, NamedRun, RunComparison, TimeContribution, json, junit, markdown, text,
 };
 use lbprof_test_runs::{found_model, model, report_on};
 use proptest::prelude::*;
@@ -83,18 +82,21 @@ fn first(comparison: &RunComparison) -> &TimeContribution {
 fn a_region_that_is_slower_on_one_rank_is_named_first() {
     let comparison = compare(run(steps(4, before)), run(steps(4, after)));
     // 5 steps of 6 ms more on rank 2; three ranks wait for it. In the mean over ranks it is 7.5 ms, and 22.5 ms of waiting.
-    assert!((comparison.elapsed.difference() - 0.030).abs() < 1e-9, "{:?}", comparison.elapsed);
+    assert!((comparison.elapsed.change_s - 0.030).abs() < 1e-9, "{:?}", comparison.elapsed);
     let reason = first(&comparison);
     assert_eq!(reason.region.as_deref(), Some("main/step/force"));
     assert!(matches!(reason.what, TimeComponent::In(_, Activity::Computation)));
-    assert!((reason.total.difference() - 0.030).abs() < 1e-6, "{reason:?}");
-    assert!((reason.own_s - 0.0075).abs() < 1e-9 && (reason.caused_s - 0.0225).abs() < 1e-6, "{reason:?}");
-    let AffectedRanks::Ranks(ranks) = &reason.whose else { panic!("{reason:?}") };
-    assert!(matches!(ranks.as_slice(), [(2, own_s)] if (own_s - 0.030).abs() < 1e-9), "{ranks:?}");
+    assert!((reason.total.change_s - 0.030).abs() < 1e-6, "{reason:?}");
+    assert!(
+        (reason.own_change_s - 0.0075).abs() < 1e-9 && (reason.caused_change_s - 0.0225).abs() < 1e-6,
+        "{reason:?}"
+    );
+    let [one] = reason.whose.ranks.as_slice() else { panic!("{reason:?}") };
+    assert!(one.rank == 2 && (one.own_change_s - 0.030).abs() < 1e-9, "{one:?}");
     assert!(reason.total.beyond_noise && !comparison.is_noise());
     // The excess over the mean is 2.5 ms before, 25 ms after.
     let finding = comparison.findings.first().expect("a finding changed");
-    assert!((finding.seconds.difference() - 0.0225).abs() < 1e-3 && finding.seconds.beyond_noise, "{finding:?}");
+    assert!((finding.seconds.change_s - 0.0225).abs() < 1e-3 && finding.seconds.beyond_noise, "{finding:?}");
     assert!(finding.words.starts_with("because rank 2 has 1.2 times the average work"), "{finding:?}");
     insta::assert_snapshot!(
         "slower_on_one_rank_100",
@@ -107,12 +109,8 @@ fn a_region_that_is_slower_on_one_rank_is_named_first() {
 fn what_counts_is_whom_ranks_wait_for() {
     let with = |slow: [f64; 3]| run(steps(3, move |rank| slow[rank as usize]));
     let comparison = compare(with([20.0, 10.0, 10.0]), with([20.0, 10.0, 26.0]));
-    assert!((comparison.elapsed.difference() - 0.030).abs() < 1e-9);
-    assert!(
-        matches!(&first(&comparison).whose, AffectedRanks::Ranks(ranks) if ranks[0].0 == 2),
-        "{:?}",
-        first(&comparison)
-    );
+    assert!((comparison.elapsed.change_s - 0.030).abs() < 1e-9);
+    assert!(first(&comparison).whose.ranks.first().is_some_and(|one| one.rank == 2), "{:?}", first(&comparison));
     let comparison = compare(with([20.0, 10.0, 10.0]), with([20.0, 10.0, 13.0]));
     assert!(comparison.is_noise(), "{:?}", comparison.reasons);
 }
@@ -121,7 +119,7 @@ fn what_counts_is_whom_ranks_wait_for() {
 fn what_is_slower_on_all_ranks_is_reported_so() {
     let comparison = compare(run(steps(4, before)), run(steps(4, |rank| before(rank) + 6.0)));
     assert!(
-        matches!(first(&comparison).whose, AffectedRanks::All(own_s) if (own_s - 0.030).abs() < 1e-9),
+        first(&comparison).whose.all_ranks && (first(&comparison).own_change_s - 0.030).abs() < 1e-9,
         "{:?}",
         first(&comparison)
     );
@@ -198,7 +196,7 @@ fn regions_match_across_numbers_of_ranks() {
     let comparison = compare(run(steps(4, before)), run(steps(8, |rank| if rank == 5 { 30.0 } else { 20.0 })));
     let reason = first(&comparison);
     assert_eq!(reason.region.as_deref(), Some("main/step/force"));
-    assert!(matches!(reason.whose, AffectedRanks::Longest { rank: 5, .. }), "{reason:?}");
+    assert!(reason.whose.longest.is_some_and(|longest| longest.rank == 5), "{reason:?}");
     let text = rendered(&comparison, &[], 100);
     assert!(text.contains("The number of ranks differs: 4 → 8: times are means over ranks."), "{text}");
     assert!(text.contains("most of all rank 5"), "{text}");
@@ -287,7 +285,7 @@ fn found_regions_match_where_their_names_move() {
     let comparison = compare(found(0.0), new);
     assert!(comparison.remarks.iter().all(|remark| !remark.starts_with("Only")), "{:?}", comparison.remarks);
     // The first of 20 passes is none of the loop's.
-    assert!((first(&comparison).total.difference() - 19.0 * 0.003).abs() < 1e-6, "{:?}", first(&comparison));
+    assert!((first(&comparison).total.change_s - 19.0 * 0.003).abs() < 1e-6, "{:?}", first(&comparison));
 }
 
 proptest! {
@@ -314,16 +312,16 @@ proptest! {
         let n = if same { base.len().min(new.len()) } else { usize::MAX };
         let comparison = compare(run(scenario(&base[..n.min(base.len())])), run(scenario(&new[..n.min(new.len())])));
         prop_assert!(comparison.by_cause);
-        let change_s = comparison.elapsed.difference();
+        let change_s = comparison.elapsed.change_s;
         for parts in [&comparison.reasons, &comparison.places] {
-            let sum: f64 = parts.iter().map(|part| part.total.difference()).sum();
+            let sum: f64 = parts.iter().map(|part| part.total.change_s).sum();
             prop_assert!((sum - change_s).abs() < 1e-9, "{} of {}: {:?}", sum, change_s, parts);
-            let split: f64 = parts.iter().map(|part| part.own_s + part.caused_s).sum();
+            let split: f64 = parts.iter().map(|part| part.own_change_s + part.caused_change_s).sum();
             prop_assert!((split - change_s).abs() < 1e-9);
         }
         // What is idle is waited for somebody: nothing is left of it by reason.
         let idle = comparison.reasons.iter().find(|part| part.what == TimeComponent::Idle);
-        prop_assert!(idle.is_none_or(|part| part.total.new_mean().abs() < 1e-6), "{:?}", idle);
+        prop_assert!(idle.is_none_or(|part| part.total.new_s.abs() < 1e-6), "{:?}", idle);
     }
 }
 

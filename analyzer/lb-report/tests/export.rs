@@ -6,7 +6,7 @@ use std::process::Output;
 
 use assert_cmd::Command;
 use lbprof_analysis::model::Model;
-use lbprof_export::perfetto::packets::{BEGIN, COUNTER, END, INSTANT, TracePacket};
+use lbprof_export::perfetto::packets::{BEGIN, END, INSTANT, TracePacket};
 use lbprof_simulator::scenario::Scenario;
 use lbprof_test_runs::{model_in, written};
 use prost::Message;
@@ -109,7 +109,6 @@ struct PerfettoTrace {
     /// Arrows: the track and time where each begins, and where it ends.
     begins: BTreeMap<u64, (String, u64)>,
     ends: BTreeMap<u64, (String, u64)>,
-    counters: Vec<(String, u64, f64)>,
     facts: Vec<(String, String)>,
 }
 
@@ -155,7 +154,6 @@ impl PerfettoTrace {
                     trace.ends.extend(event.ending_flows.iter().map(|&flow| (flow, (of.clone(), at))));
                     continue;
                 }
-                COUNTER => trace.counters.push((of, at, event.value.unwrap())),
                 other => panic!("an event of kind {other}"),
             }
             // Points where messages were sent come when these are received; Perfetto sorts them in.
@@ -165,10 +163,6 @@ impl PerfettoTrace {
         assert!(open.values().all(Vec::is_empty), "what begins ends");
         trace.slices.sort();
         trace
-    }
-
-    fn values(&self, counter: &str) -> Vec<f64> {
-        self.counters.iter().filter(|value| value.0 == counter).map(|value| value.2).collect()
     }
 
     fn slices(&self, of: &str) -> Vec<(&str, usize, u64, u64)> {
@@ -235,80 +229,6 @@ fn a_trace_has_the_iterations_times_and_messages_of_the_report() {
     let force: Vec<u64> =
         trace.slices.iter().filter(|slice| slice.1 == "force; and more").map(|slice| slice.4 - slice.3).collect();
     assert_eq!((force.len(), force.iter().sum::<u64>()), (24, 126 * MS));
-    // Load balance (9 + 3 · 4) / 4 / 9; an iteration lasts 10 ms.
-    let expected = [
-        ("load balance of main/step", 100.0 * 21.0 / 4.0 / 9.0),
-        ("communication efficiency of main/step", 90.0),
-        ("parallel efficiency of main/step", 100.0 * 21.0 / 4.0 / 10.0),
-        ("time of an iteration of main/step", 10.0),
-    ];
-    for (name, value) in expected {
-        let values = trace.values(name);
-        assert_eq!(values.len(), 6, "{name}");
-        assert!((values[0] - value).abs() < 1e-6 && (values[4] - value).abs() < 1e-6, "{name}: {values:?}");
-    }
-}
-
-/// Ranks 0 and 1 meet 20 times; before the n-th time rank 0 computes n ms longer.
-fn ever_later() -> Scenario {
-    Scenario::ranks(2).each(|rank, script| {
-        script.repeat(20, move |step, script| {
-            let (own, waits) = if rank == 0 { (f64::from(step + 2), 0.5) } else { (1.0, f64::from(step + 1) + 0.5) };
-            script.compute(own).at("meet").barrier(waits)
-        })
-    })
-}
-
-#[test]
-fn of_too_many_calls_those_with_the_longest_waits_are_there() {
-    let dir = written(ever_later());
-    let file = dir.path().join("run.pftrace");
-    let output = export(&["perfetto", text_of(dir.path()), "-o", text_of(&file), "--limit", "5"]);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("the trace has 5 of 40 calls: those with the longest waits"), "{said}");
-    let part = PerfettoTrace::read(&std::fs::read(&file).unwrap());
-    let calls = |trace: &PerfettoTrace| -> Vec<(String, u64)> {
-        let calls = trace.slices.iter().filter(|slice| slice.1 == "MPI_Barrier");
-        calls.map(|slice| (slice.0.clone(), slice.4 - slice.3)).collect()
-    };
-    // Classes of similar waits are as they come.
-    let found = calls(&part);
-    assert_eq!(found.len(), 5);
-    assert!(found.iter().all(|(thread, ns)| thread == "1: main" && *ns >= 15 * MS), "{found:?}");
-    let all = trace(dir.path(), &[]);
-    assert_eq!(calls(&all).len(), 40);
-    let regions =
-        |trace: &PerfettoTrace| trace.slices.iter().filter(|slice| slice.1 == "main").cloned().collect::<Vec<_>>();
-    assert_eq!(regions(&part), regions(&all), "regions are as without the limit");
-}
-
-/// A loop without markers, in which the ranks compute for different times.
-fn unmarked() -> Scenario {
-    Scenario::ranks(2).each(|rank, script| {
-        script.at("begin").barrier(0.5).repeat(24, move |step, script| {
-            let own = f64::from(1 + (step + rank) % 3);
-            script.compute(own).at("exchange").barrier(0.25).compute(1).at("sum").allreduce(64, 4.0 - own)
-        })
-    })
-}
-
-#[test]
-fn load_balance_over_time_is_that_of_the_report_where_it_is_known() {
-    for scenario in [steps(), unmarked()] {
-        let dir = written(scenario);
-        let output = Command::cargo_bin("lb-report").unwrap().arg(dir.path()).args(["--json", "--no-symbols"]).output();
-        let report: Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
-        let rows = report["iterations"]["per_iteration"].as_array().expect("iterations are known");
-        let expected: Vec<f64> = rows.iter().filter_map(|row| row["load_balance"].as_f64()).collect();
-        let trace = trace(dir.path(), &[]);
-        let name = trace.tracks.values().find(|name| name.starts_with("load balance of")).expect("there is a counter");
-        let found: Vec<f64> = trace.values(name).into_iter().map(|value| value / 100.0).collect();
-        assert_eq!(found.len(), expected.len(), "{found:?} {expected:?}");
-        assert!(found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-9), "{found:?} {expected:?}");
-        if report["iterations"]["source"] == "found" {
-            assert!(expected.len() < rows.len(), "what is computed before the loop's first call is not known");
-        }
-    }
 }
 
 #[test]

@@ -37,7 +37,7 @@ fn record(here: &Path, folder: &str, run: u64, name: &'static str) {
 }
 
 /// Commands whose words are parted by spaces. The study is made by the first of them that needs it.
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 20] = [
     "out",
     "out --top 9",
     "out --json",
@@ -55,8 +55,6 @@ const COMMANDS: [&str; 22] = [
     "study model s",
     "study graph s --json graph.json",
     "study html s study.html",
-    "study export s --json study.json",
-    "study export s --csv study-tables",
     "study export s --extrap extrap.jsonl",
     "export folded out -o stacks.folded",
     "export talp out -o talp.json",

@@ -6,8 +6,7 @@ use std::process::{Command as Process, Stdio};
 
 use lbprof_simulator::scenario::Scenario;
 use lbprof_study::StudyFile;
-use lbprof_study::export::read_tables;
-use lbprof_study::store::CREATE_TABLES;
+use lbprof_study::store::{CREATE_TABLES, TABLES};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -126,7 +125,7 @@ fn what_is_wrong_is_reported() {
         "no run has a region nap; there are: main",
     );
     assert_fails(here.path(), &["study", "show", "s", "--base", "8"], 2, "there is no run 8");
-    assert_fails(here.path(), &["study", "export", "s"], 2, "--json");
+    assert_fails(here.path(), &["study", "export", "s"], 2, "--extrap");
     let whole = fs::read(here.path().join("s")).unwrap();
     fs::write(here.path().join("cut"), &whole[..whole.len() / 2]).unwrap();
     for command in ["list", "show"] {
@@ -295,38 +294,6 @@ fn measurements_for_extra_p_have_the_figures_of_each_run() {
     assert_fails(here.path(), &["study", "export", "s", "--extrap", "-", "--where", "run=1"], 2, "do not differ");
 }
 
-#[test]
-fn all_of_a_study_is_exported() {
-    let here = study();
-    let document: Value =
-        serde_json::from_str(&stdout_of(here.path(), &["study", "export", "s", "--json", "-"], 0)).unwrap();
-    assert_eq!(document["schema"], "lbprof-study/1");
-    assert_eq!(document["runs"][2]["n_ranks"], 4);
-    assert_eq!(document["runs"][2]["max_computation_s"], 0.08);
-    assert_eq!(document["params"][0]["name"], "n");
-    let work = |row: &&Value| row["run"] == 3 && row["activity"] == "computation" && row["region"] == 1;
-    let times: Vec<f64> = document["region_times"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(work)
-        .map(|row| row["seconds"].as_f64().unwrap())
-        .collect();
-    assert_eq!(times, [0.06, 0.06, 0.06, 0.08]);
-    lb_report(here.path(), &["study", "export", "s", "--csv", "tables", "--json", "s.json"])
-        .assert()
-        .code(0)
-        .stdout("");
-    let ranks = fs::read_to_string(here.path().join("tables/ranks.csv")).unwrap();
-    assert!(
-        ranks.starts_with("run,rank,host,computation_s,blocked_s,max_resident_bytes\n1,0,node0,0.24,0.0,0\n"),
-        "{ranks}"
-    );
-    assert_eq!(ranks.lines().count(), 1 + 1 + 2 + 4);
-    let written: Value = serde_json::from_slice(&fs::read(here.path().join("s.json")).unwrap()).unwrap();
-    assert_eq!(written, document);
-}
-
 /// Returns the schema of a column from its line in the statement that makes its table: `name TYPE …, -- Meaning.`
 fn column_schema(line: &str) -> Option<(String, Value)> {
     let (definition, meaning) = line.split_once(" -- ")?;
@@ -344,16 +311,15 @@ fn column_schema(line: &str) -> Option<(String, Value)> {
 #[test]
 fn the_schema_of_a_studys_tables_has_each_column() {
     const COMMAND: &str = "UPDATE_SCHEMA=1 cargo test -p lb-report schema";
-    let here = study();
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let document = fs::read_to_string(docs.join("study-format.md")).unwrap();
     let mut properties = serde_json::Map::new();
-    for table in read_tables(&StudyFile::open(&here.path().join("s")).unwrap()).unwrap() {
+    for table in TABLES {
         let statement =
             CREATE_TABLES.split("CREATE TABLE ").find_map(|one| one.strip_prefix(&format!("{} (\n", table.name)));
         let columns: Vec<(String, Value)> = statement.unwrap().lines().filter_map(column_schema).collect();
-        let names: Vec<&String> = columns.iter().map(|(name, _)| name).collect();
-        assert_eq!(names, table.columns.iter().collect::<Vec<_>>(), "{}", table.name);
+        let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, table.columns(), "{}", table.name);
         let row = serde_json::json!({ "type": "object", "properties": columns.into_iter().collect::<serde_json::Map<_, _>>() });
         properties.insert(table.name.to_owned(), serde_json::json!({ "type": "array", "items": row }));
         let place = format!("<!-- keys of {} in study-tables.schema.json -->", table.name);
@@ -419,9 +385,8 @@ fn labels_are_kept() {
     }
     let listed = stdout_of(here.path(), &["study", "list", "s"], 0);
     assert!(listed.contains("label") && listed.contains("<old>") && listed.contains("<new>"), "{listed}");
-    let document: Value =
-        serde_json::from_str(&stdout_of(here.path(), &["study", "export", "s", "--json", "-"], 0)).unwrap();
-    assert_eq!(document["labels"][1], serde_json::json!({"run": 2, "label": "<new>"}));
+    let runs = StudyFile::open(&here.path().join("s")).unwrap().runs().unwrap();
+    assert_eq!(runs[1].run.label, "<new>");
 }
 
 #[test]

@@ -127,7 +127,7 @@ complete: boolean
  */
 export interface ElapsedChange {
 /**
- * Mean of the base runs.
+ * Mean of the base runs; of a part its own time and the waiting that it causes, means over ranks.
  */
 base_s: number
 /**
@@ -139,13 +139,13 @@ new_s: number
  */
 change_s: number
 /**
+ * True if `change_s` is beyond noise.
+ */
+beyond_noise: boolean
+/**
  * The change as a share of the base.
  */
 relative: (number | null)
-/**
- * True if it is beyond noise.
- */
-beyond_noise: boolean
 }
 /**
  * Changes that count as noise.
@@ -181,17 +181,21 @@ what: string
  */
 region: (string | null)
 /**
- * Seconds in the base runs: own time and waiting that it causes, means over ranks.
+ * Mean of the base runs; of a part its own time and the waiting that it causes, means over ranks.
  */
 base_s: number
 /**
- * Its value in the new runs.
+ * Mean of the new runs.
  */
 new_s: number
 /**
  * `new` minus `base`.
  */
 change_s: number
+/**
+ * True if `change_s` is beyond noise.
+ */
+beyond_noise: boolean
 /**
  * The part as a share of `elapsed.change_s`; negative if it offsets other parts.
  */
@@ -204,10 +208,6 @@ own_change_s: number
  * Of `change_s`, the waiting that it causes; 0 by place.
  */
 caused_change_s: number
-/**
- * True if `change_s` is beyond noise.
- */
-beyond_noise: boolean
 /**
  * True if all ranks contribute about equally.
  */

@@ -1,17 +1,18 @@
 // The life of the ranks' processes as a bar: before, in and after MPI, and the part that the page describes.
 import { el } from "./dom";
 import { key } from "./legend";
+import { CATEGORIES, OTHERS_COLOUR, stateColour } from "./palette";
 import type { LifetimePhase, RankRow, Report } from "./report.generated";
 import { table } from "./table";
 import { term } from "./tip";
 import { percent, seconds } from "./words";
 
 const COLOURS: Record<LifetimePhase, string> = {
-    "before MPI_Init": "#8c8c8c",
-    "MPI_Init": "#cc79a7",
-    "recorder start": "#5f6670",
-    "MPI_Finalize": "#e69f00",
-    "after MPI_Finalize": "#b9b9b9",
+    "before MPI_Init": "#a8b0a0",
+    "MPI_Init": CATEGORIES[0],
+    "recorder start": stateColour("recorder"),
+    "MPI_Finalize": CATEGORIES[1],
+    "after MPI_Finalize": OTHERS_COLOUR,
 };
 
 const AFTER: LifetimePhase[] = ["MPI_Finalize", "after MPI_Finalize"];
@@ -64,7 +65,6 @@ export function lifetimeTable({ ranks }: Report): HTMLElement | null {
               columns: [
                   { title: "rank", cell: (row) => String(row.rank), by: (row) => row.rank, right: true },
                   ...times.map((time, at) => ({ title: titles[at], time: (row: RankRow) => row.lifetime[time] })),
-                  { title: "ended by a signal", cell: (row) => (row.lifetime.is_killed ? "yes" : "–") },
               ],
           });
 }

@@ -1,23 +1,12 @@
-// Colours that the colour-blind distinguish: Okabe and Ito's for kinds, viridis and cividis for amounts.
+// Colours that the colour-blind distinguish. Each has one meaning: those of states are states' alone.
 
 import { STATES } from "./states.generated";
 
-const OKABE_ITO = {
-    orange: "#e69f00",
-    sky: "#56b4e9",
-    green: "#009e73",
-    yellow: "#f0e442",
-    blue: "#0072b2",
-    vermillion: "#d55e00",
-    purple: "#cc79a7",
-    grey: "#8c8c8c",
-};
-
-const OF_WAITING: Record<string, string> = { "waiting": OKABE_ITO.vermillion, "blocking": OKABE_ITO.vermillion };
+const OF_WAITING: Record<string, string> = { "waiting": "#d55e00", "blocking": "#d55e00" };
 
 /** Colour of a state of time or of waiting. */
 export function stateColour(name: string): string {
-    return STATES[name]?.colour ?? OF_WAITING[name] ?? OKABE_ITO.grey;
+    return STATES[name]?.colour ?? OF_WAITING[name] ?? OTHERS_COLOUR;
 }
 
 /** Limits of efficiencies that are good and fair; POP looks for causes below 80 %. */
@@ -31,24 +20,30 @@ export function efficiencyColour(efficiency: number): string {
     return efficiency >= GOOD_EFFICIENCY ? "#4c9a52" : efficiency >= FAIR_EFFICIENCY ? "#d9b310" : "#b3261e";
 }
 
+/** Less and more than the mean or the median. */
+export const [LESS_COLOUR, MORE_COLOUR] = ["#01665e", "#c51b7d"];
+
 /** Colours of the letters of a pattern: least, lower 15 %, between, upper 15 %, longest. */
-export const PATTERN_COLOURS: Record<string, string> = {
-    m: OKABE_ITO.blue,
-    l: OKABE_ITO.sky,
-    u: OKABE_ITO.orange,
-    M: OKABE_ITO.vermillion,
-};
+export const PATTERN_COLOURS: Record<string, string> = { m: LESS_COLOUR, l: "#80c4bc", u: "#eda3cb", M: MORE_COLOUR };
 
-/** Colours of series in line charts, in their order. */
-export const SERIES = [OKABE_ITO.vermillion, OKABE_ITO.blue, OKABE_ITO.green, OKABE_ITO.purple, OKABE_ITO.orange, OKABE_ITO.sky];
+/** Colours of regions and series, in their order: none is a state's. */
+export const CATEGORIES = ["#aa4488", "#4b8f9e", "#8a9a2e", "#b08fe6", "#a98467", "#44369e", "#5d4326", "#9fb8a0"];
 
-/** Colours of regions, in their order: none is a state's of computation or waiting, which stand below them. */
-export const REGION_COLOURS = ["#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#f0e442", "#7a6fbe", "#a3c46b", "#b5651d", "#5f9ea0", "#d98880"];
+/** Colours of the functions that are seen most: pale, for they stand beside regions. */
+export const FUNCTION_COLOURS = ["#f7b6d2", "#9edae5", "#98df8a", "#ffbb78", "#dbdb8d", "#aec7e8", "#c49c94", "#e5d8f0"];
 
-/** Nine colours each at equal steps; what lies between is interpolated. `difference` has less in blue, more in vermillion, and its middle is pale. */
+/** The colour of all that has none of its own. */
+export const OTHERS_COLOUR = "#c2bfb8";
+
+/** The colour of a region; those without a number are others. */
+export function categoryColour(at: number): string {
+    return CATEGORIES[at % CATEGORIES.length] ?? OTHERS_COLOUR;
+}
+
+/** Nine colours each at equal steps; what lies between is interpolated. `difference` has a pale middle between less and more. */
 const STOPS = {
     viridis: ["440154", "472d7b", "3b528b", "2c728e", "21918c", "28ae80", "5ec962", "addc30", "fde725"],
-    difference: ["0072b2", "3d8dc0", "79a9cd", "b0c5d6", "dcdcda", "e2c4ab", "dea479", "da8139", "d55e00"],
+    difference: ["01665e", "35978f", "72b5ae", "abcac5", "dcdcda", "dfb5ca", "d883b3", "ce4f98", "c51b7d"],
     cividis: ["00224e", "123570", "3b496c", "575d6d", "707173", "8a8678", "a59c74", "c3b369", "fee838"],
 };
 

@@ -128,6 +128,11 @@ export class Picture {
         }
     }
 
+    /** Height of a row in the view, in CSS pixels. */
+    rowHeight(): number {
+        return (this.height - TOP - this.bottom) / (this.view.y1 - this.view.y0);
+    }
+
     reset(): void {
         this.zoomTo(this.whole());
     }

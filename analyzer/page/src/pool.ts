@@ -66,7 +66,7 @@ export function poolLongest(matrix: PackedNumbers, columns: number, order: numbe
 }
 
 /** Calls `pool` with the rows under each line of pixels, and where in the result it is; lines of the same rows are made once. */
-function byLines(order: number[], view: View, width: number, height: number, pool: (from: number, to: number, into: Float32Array, at: number) => void): Float32Array {
+export function byLines(order: number[], view: View, width: number, height: number, pool: (from: number, to: number, into: Float32Array, at: number) => void): Float32Array {
     const values = new Float32Array(width * height);
     let doneFrom = -1;
     let doneTo = -1;

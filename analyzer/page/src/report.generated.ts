@@ -84,10 +84,6 @@ export type IterationSource = ("marked" | "found" | "none")
  */
 export type SeriesName = ("max" | "mean" | "imbalance")
 /**
- * The way in which recurring iterations differ from the rest.
- */
-export type RecurringChange = ("peak" | "trough" | "wave")
-/**
  * Why a thread waits.
  */
 export type WaitState = ("late sender" | "late receiver" | "wait at barrier" | "wait at N×N" | "late broadcast" | "early reduce" | "early scan" | "wait in epoch" | "wait for neighbours" | "wait for post" | "wait for complete" | "wait for lock" | "wait for target" | "late begin" | "early end")
@@ -98,7 +94,11 @@ export type CauseClass = ("communication" | "message delay" | "control of parall
 /**
  * The kinds of what-if scenarios.
  */
-export type ScenarioKind = ("as measured" | "without the recorder" | "ideal network" | "network" | "region balanced" | "region balanced in each iteration" | "run balanced in each iteration" | "regions balanced" | "rank as the mean" | "region faster" | "function faster" | "rank faster" | "threads balanced" | "function on all threads")
+export type ScenarioKind = ("as measured" | "ideal network" | "network" | "region balanced" | "region balanced in each iteration" | "run balanced in each iteration" | "regions balanced" | "rank as the mean" | "region faster" | "function faster" | "rank faster" | "threads balanced" | "function on all threads")
+/**
+ * A note on the predictions: the reason why some are missing, or an oddity.
+ */
+export type PredictionNote = ("calls are sums" | "not all known" | "on demand" | "own loops" | "other code" | "iterations unknown" | "inferred progress")
 /**
  * The kind of a node of the tree.
  */
@@ -193,7 +193,7 @@ iterations: IterationTable
  */
 blocking: (BlockingTable | null)
 /**
- * Predicted times under other conditions: `as measured`, `without the recorder` if that disturbed the run, `ideal network`, then the others, largest saving first; empty if `blocking` is null, not all that ranks wait for is known, or a region is selected.
+ * Predicted times under other conditions: `as measured`, `ideal network`, then the others, largest saving first; empty if `blocking` is null, not all that ranks wait for is known, or a region is selected.
  */
 predictions: PredictionRow[]
 /**
@@ -664,7 +664,7 @@ recorder_s: number
  */
 communication_s: number
 /**
- * The rank that computes longest; null on one rank.
+ * The rank that computes longest; in the main loop, if work before or after it is a finding of its own; null on one rank.
  */
 worst: (LongestRank | null)
 /**
@@ -783,9 +783,17 @@ excess_error_s: number
  */
 share: (number | null)
 /**
- * The function that called it for most of its time on all ranks, if the samples say so.
+ * The function of the program that called it; null if it is not known.
  */
 caller: (string | null)
+/**
+ * Source file of the caller.
+ */
+caller_file: (string | null)
+/**
+ * Line of the call, the first one if there are several; null if it is not known.
+ */
+caller_line: (number | null)
 }
 /**
  * A part of an excess in a state of the thread other than in the program's own code.
@@ -985,9 +993,17 @@ file: (string | null)
  */
 line: (number | null)
 /**
- * The function that calls it.
+ * The function of the program that called it; null if it is not known.
  */
 caller: (string | null)
+/**
+ * Source file of the caller.
+ */
+caller_file: (string | null)
+/**
+ * Line of the call, the first one if there are several; null if it is not known.
+ */
+caller_line: (number | null)
 /**
  * Path of the region; null if the place is a call, or the whole program.
  */
@@ -1802,10 +1818,6 @@ finalize_s: (number | null)
  * From the return of `MPI_Finalize` to the exit of the process.
  */
 after_finalize_s: (number | null)
-/**
- * True if it was ended by SIGTERM or SIGINT, as far as that was seen. Its window lasts until then.
- */
-is_killed: boolean
 }
 /**
  * A call of MPI: its operation, and where it is.
@@ -2445,7 +2457,7 @@ imbalance_share: (number | null)
  */
 slowest: SlowestRank[]
 /**
- * Trends and periods, one object per series; empty if no iterations are known.
+ * Trends, one object per series; empty if no iterations are known.
  */
 trends: SeriesRow[]
 /**
@@ -2524,10 +2536,6 @@ of: SeriesName
  */
 warm_up: (WarmUp | null)
 /**
- * Recurring patterns; a longer period is a multiple of that before it.
- */
-periods: RecurringPeriod[]
-/**
  * Growth or decline over the run.
  */
 trend: (SeriesTrend | null)
@@ -2544,31 +2552,6 @@ iterations: number
  * By how much, their mean.
  */
 excess_s: number
-}
-/**
- * Something that recurs.
- */
-export interface RecurringPeriod {
-/**
- * Number of iterations after which it recurs.
- */
-length: number
-/**
- * Number of the first iteration.
- */
-first: number
-/**
- * In which way.
- */
-kind: RecurringChange
-/**
- * By how much: median of the recurring values less the median of the others; of a wave, highest less lowest.
- */
-size_s: number
-/**
- * Probability of as much by chance, below 0.0001.
- */
-p_value: number
 }
 /**
  * Growth or decline.
@@ -3101,7 +3084,7 @@ rank: (number | null)
  */
 time_s: number
 /**
- * Predicted saving: the time of `as measured` less this, so that an error of the replay is on both sides. If the recorder disturbed the run, all scenarios but these two leave its time out, and are compared with `without the recorder`.
+ * Predicted saving: the time of `as measured` less this, so that an error of the replay is on both sides.
  */
 saved_s: number
 /**
@@ -3114,9 +3097,9 @@ saved_share: number
  */
 export interface NoteInWords {
 /**
- * `calls are sums`: no prediction, because calls of some ranks were recorded as sums; `of a region`: none, because a region was selected; `not all known`: none, because the logs do not show what some calls waited for; `on demand`: none about balancing, because work is handed out to whoever is ready first; `own loops`, `other code`: none that would balance ranks with different loops, or clusters of ranks that run different code in iterations of their own; `iterations unknown`: none about balance in each iteration, because ranks end theirs with different calls, or go through different numbers of them, and it matters which are the same one; `inferred progress`: predictions depend on how MPI moves messages, which is inferred from when the calls of this run ended; `recorder left out`: the recorder disturbed the run, and predictions leave its time out; `outer gains less`: a region gains less by being balanced than one within it.
+ * The note.
  */
-kind: string
+kind: PredictionNote
 /**
  * The note in words.
  */
@@ -4172,9 +4155,17 @@ lines: LineRow[]
  */
 libraries: LibraryRow[]
 /**
- * The function of the program that called it for most of its time, if the samples say so.
+ * The function of the program that called it; null if it is not known.
  */
 caller: (string | null)
+/**
+ * Source file of the caller.
+ */
+caller_file: (string | null)
+/**
+ * Line of the call, the first one if there are several; null if it is not known.
+ */
+caller_line: (number | null)
 }
 /**
  * A line of the source.
@@ -4525,9 +4516,17 @@ excess_error_s: number
  */
 significant: boolean
 /**
- * The function that called it, if the samples say so: that of most of its time on all ranks.
+ * The function of the program that called it; null if it is not known.
  */
 caller: (string | null)
+/**
+ * Source file of the caller.
+ */
+caller_file: (string | null)
+/**
+ * Line of the call, the first one if there are several; null if it is not known.
+ */
+caller_line: (number | null)
 }
 /**
  * A counter in a region, all ranks together.

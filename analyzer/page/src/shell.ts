@@ -1,6 +1,7 @@
 // The frame of all pages: the head, panels of which one is shown at a time, dark and light themes, print.
 import { formatAddress, isSelected, type Selection, type Target } from "./address";
 import { button, el, panelLink } from "./dom";
+import { keepFitting } from "./fit";
 import { menuEntries, viewLinks, type MenuEntry } from "./menu";
 import type { PanelOf } from "./panel";
 import { onTheme, toggleTheme } from "./theme";
@@ -48,6 +49,7 @@ function build<Data>(at: Place<Data>, data: Data): void {
     if (missing !== null) {
         at.body.append(el("p", { class: "missing" }, missing));
     }
+    keepFitting(at.body);
     at.draw = (missing === null ? at.panel.build(at.body, data) : undefined) ?? (() => {});
 }
 

@@ -31,6 +31,8 @@ export interface TableSpec<Row> {
     columns: Column<Row>[];
     /** Rows that are shown at first. */
     first?: number;
+    /** What a row is worth: rows with less than 0.1 % of the sum are shown only with all others. */
+    amount?(row: Row): number;
     /** The text by which a search finds a row. */
     key?(row: Row): string;
     /** Returns whether a link points to a row. */
@@ -41,6 +43,9 @@ export interface TableSpec<Row> {
 
 /** A word that is too long for a narrow cell: it may break anywhere, shorter ones never. */
 const LONG = /\S{21}/;
+
+/** Rows with less of the sum are shown only with all others. */
+const LEAST_AMOUNT = 0.001;
 
 /** A column as it is shown. */
 interface Shown<Row> extends Column<Row> {
@@ -65,9 +70,12 @@ function shown<Row>(column: Column<Row>, rows: Row[]): Shown<Row> {
 /** A sortable table; the rows come in the order in which they shall stand at first. */
 export function table<Row>({ columns, ...rest }: TableSpec<Row>): HTMLElement {
     const spec = { ...rest, columns: columns.map((column) => shown(column, rest.rows)) };
-    const first = spec.first ?? 20;
+    const whole = spec.rows.reduce((sum, row) => sum + (spec.amount?.(row) ?? 0), 0);
+    const isWorth = (row: Row) => !spec.amount || spec.amount(row) >= LEAST_AMOUNT * whole;
+    const first = Math.min(spec.first ?? 20, spec.rows.filter(isWorth).length);
     let rows = spec.rows;
     let all = rows.length <= first;
+    const shownRows = () => (all ? rows : rows.filter(isWorth).slice(0, first));
     let selected: (row: Row) => boolean = () => false;
     let sorted: { column: number; down: boolean } | null = null;
     const body = el("tbody");
@@ -86,7 +94,7 @@ export function table<Row>({ columns, ...rest }: TableSpec<Row>): HTMLElement {
         fill();
     };
     const fill = () => {
-        body.replaceChildren(...(all ? rows : rows.slice(0, first)).map((row) => line(spec, row, selected(row))));
+        body.replaceChildren(...shownRows().map((row) => line(spec, row, selected(row))));
         more.textContent = all ? `show the first ${first} only` : `show all ${spec.rows.length}`;
         more.hidden = spec.rows.length <= first;
     };
@@ -95,9 +103,9 @@ export function table<Row>({ columns, ...rest }: TableSpec<Row>): HTMLElement {
     const find = (wanted: string) => {
         const at = rows.findIndex((row) => spec.key?.(row) === wanted);
         if (at >= 0) {
-            all ||= at >= first;
+            all ||= !shownRows().includes(rows[at]);
             fill();
-            const line = body.children[at];
+            const line = body.children[shownRows().indexOf(rows[at])];
             line.classList.add("found-row");
             requestAnimationFrame(() => line.scrollIntoView({ block: "center" }));
         }
@@ -105,7 +113,7 @@ export function table<Row>({ columns, ...rest }: TableSpec<Row>): HTMLElement {
     /** Marks the rows that a link points out, the first of which is shown. */
     const mark = (selection: Selection) => {
         selected = (row) => spec.isSelected?.(row, selection) ?? false;
-        all ||= rows.findIndex(selected) >= first;
+        all ||= !rows.filter(selected).slice(0, 1).every((row) => shownRows().includes(row));
         fill();
     };
     const element = el("table", {}, el("caption", {}, spec.caption), el("thead", {}, el("tr", {}, ...heads)), body);

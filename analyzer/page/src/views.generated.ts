@@ -60,6 +60,10 @@ regions: RegionData[]
  */
 timeline: (TimelineData | null)
 /**
+ * Lines of the source around sampled ones; empty without `--source`.
+ */
+sources: SourceExcerpt[]
+/**
  * The reductions that were made, a sentence each.
  */
 left_out: string[]
@@ -260,6 +264,10 @@ share: {
 [k: string]: PackedNumbers
 }
 /**
+ * The functions that ranks are in, by samples; null where there are none.
+ */
+stacks: (StacksData | null)
+/**
  * In which regions the ranks are, all ranks together.
  */
 region_course: RegionCourseData
@@ -287,6 +295,31 @@ regions: string[]
  * Labels of call sites, likewise.
  */
 sites: string[]
+}
+/**
+ * The functions that ranks are in over time, by the samples of their first threads, and the functions that called them.
+ */
+export interface StacksData {
+/**
+ * Bins of equal length into which the window is cut: at most 1,000, each of two samples on average.
+ */
+bins: number
+/**
+ * Rows × bins: the node with most samples, out of those of the function with most; none without samples.
+ */
+node: PackedNumbers
+/**
+ * By node its function, as an index in `functions`.
+ */
+function: PackedNumbers
+/**
+ * By node the node of its caller, which comes before it; none where that is not known.
+ */
+parent: PackedNumbers
+/**
+ * Names of functions, with file; empty of those that are in no stack.
+ */
+functions: string[]
 }
 /**
  * In which regions the ranks are over time, all ranks together.
@@ -436,4 +469,21 @@ useful_s: PackedNumbers
  * Names of parallel regions.
  */
 names: string[]
+}
+/**
+ * Successive lines of a file.
+ */
+export interface SourceExcerpt {
+/**
+ * The file, as in the rows of functions.
+ */
+file: string
+/**
+ * Number of the first line.
+ */
+first: number
+/**
+ * The lines, at most 200 characters of each.
+ */
+lines: string[]
 }

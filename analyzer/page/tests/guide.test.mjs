@@ -212,19 +212,89 @@ test("a selected region stands out in the tracks", async () => {
     await close();
 });
 
-test("of many ranks, bands of the timeline are smooth, and a slow rank keeps its line", async () => {
+/** The colours in the middle of pixels of the timeline, by state's name, at these places: shares of width and height. */
+async function coloursAt(page, places) {
+    return page.$eval(
+        `#panel-timeline ${PICTURE}`,
+        (canvas, places) => {
+            const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
+            copy.drawImage(canvas, 0, 0);
+            const keys = [...document.querySelectorAll("#panel-timeline .legend .key")].map((one) => [getComputedStyle(one.querySelector(".swatch") ?? one).backgroundColor, one.textContent]);
+            return places.map(([x, y]) => {
+                const [r, g, b] = copy.getImageData(92 + Math.floor(x * (canvas.width - 104)), 4 + Math.floor(y * (canvas.height - 26)), 1, 1).data;
+                return keys.find(([colour]) => colour === `rgb(${r}, ${g}, ${b})`)?.[1] ?? null;
+            });
+        },
+        places,
+    );
+}
+
+test("of many ranks each pixel of the timeline has its main state", async () => {
     const { page, close } = await open(browser, "slow");
     await show(page, "timeline");
-    assert.match(await page.textContent("#panel-timeline .legend"), /a band shows the shares of \d+ ranks/);
-    // Down a column of pixels where some ranks compute and some wait, each band has one change in each direction.
-    const changes = await page.$eval(`#panel-timeline ${PICTURE}`, (canvas) => {
-        const [left, width] = [92 + Math.round(0.125 * (canvas.width - 104)), 16];
-        const data = new Uint32Array(canvas.getContext("2d").getImageData(left, 5, width, 240).data.buffer);
-        const column = (x) => data.filter((_, at) => at % width === x);
-        return Math.max(...Array.from({ length: width }, (_, x) => column(x).reduce((n, pixel, at, all) => n + (at > 0 && pixel !== all[at - 1]), 0)));
-    });
-    assert.ok(changes > 10 && changes <= 2 * Math.ceil(240 / 14) + 4, `${changes} changes in 240 pixels`);
+    assert.match(await page.textContent("#panel-timeline .legend"), /a pixel has the state with most time in it/);
+    const { bins, states, share } = dataOf("slow").views.timeline;
+    const shares = states.map((state) => unpack(share[state]));
+    const places = [];
+    const expected = [];
+    for (let bin = 2; bin < bins; bin += 7) {
+        for (let row = 100; row < 1024; row += 311) {
+            const all = shares.map((one) => one[row * bins + bin]);
+            const most = Math.max(...all);
+            // Where neighbours under the pixel agree, and nothing is nearly as long.
+            if (most > 0.8 && [-2, -1, 1, 2].every((step) => shares[all.indexOf(most)][(row + step) * bins + bin] > 0.8)) {
+                places.push([(bin + 0.5) / bins, (row + 0.5) / 1024]);
+                expected.push(states[all.indexOf(most)]);
+            }
+        }
+    }
+    assert.ok(new Set(expected).size > 1 && places.length > 50, `${places.length} places`);
+    assert.deepEqual(await coloursAt(page, places), expected);
     await close();
+});
+
+test("functions by samples are shown by rank, with their callers, and source lines beside their samples", async () => {
+    const { report, views } = dataOf("small");
+    const stacks = { bins: 2, node: packed(Array.from({ length: 4 }, () => [2, null]).flat()), function: packed([0, 1, 2]), parent: packed([null, 0, 1]), functions: ["main (a.c)", "solve (a.c)", "relax (a.c)"] };
+    pageWith("small", "stacks", { timeline: { ...views.timeline, stacks }, sources: [{ file: "/src/a.c", first: 10, lines: ["before", "\tx += <b>y</b>;", "after"] }] }, "views");
+    const line = { error_s: 0, min_s: null, max_s: null, max_rank: null };
+    const row = { ...report.functions.program.functions[0], function: "relax", file: "/src/a.c", line: 11, mean_s: 1, lines: [{ line: 11, mean_s: 0.75, ...line }] };
+    pageWith("stacks", "stacks", { functions: { ...report.functions, program: { ...report.functions.program, functions: [row] } } });
+    const { page, complaints, close } = await open(browser, "stacks");
+    await show(page, "timeline");
+    await page.locator('#panel-timeline .field:has(> span:text-is("show")) select').selectOption("functions");
+    await drawn(page);
+    const seen = await coloursAt(page, Array.from({ length: 200 }, (_, at) => [(at + 0.5) / 200, 0.6]));
+    assert.ok(seen.slice(0, 100).includes("relax (a.c)") && !seen.slice(0, 100).includes("computation without samples"), seen.join());
+    assert.ok(seen.slice(100).includes("computation without samples") && !seen.slice(100).includes("relax (a.c)"), seen.join());
+    const place = await placeIn(page, "timeline", seen.indexOf("relax (a.c)") / 200, 0.6);
+    await page.mouse.move(place.x, place.y);
+    assert.match(await page.innerText("#tip"), /relax \(a\.c\)\nsolve \(a\.c\)\nmain \(a\.c\)/);
+    await page.mouse.click(place.x, place.y);
+    assert.match(await page.innerText("#panel-timeline"), /Function stacks of rank 2, by samples/);
+    await show(page, "code");
+    await page.locator('#panel-code .field:has(> span:text-is("show")) select').selectOption("functions");
+    const lines = await page.$$eval("#panel-code .source tr", (rows) => rows.map((one) => [...one.cells].map((cell) => cell.textContent)));
+    assert.deepEqual(lines.map(([share, number, text]) => [share.replace(/\s/g, " "), number, text]), [["", "10", "before"], ["75.0 %", "11", "\tx += <b>y</b>;"], ["", "12", "after"]]);
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
+test("no column of a table is cut, however narrow the page, and none is folded where there is room", async () => {
+    for (const [width, isNarrow] of [[400, true], [800, true], [2400, false]]) {
+        const { page, complaints, close } = await open(browser, "small", { width });
+        let folded = 0;
+        for (const id of await panelsOf(page)) {
+            await show(page, id);
+            await drawn(page);
+            const tables = await page.$$eval(`#panel-${id} .table`, (all) => all.filter((one) => one.checkVisibility()).map((one) => ({ name: one.textContent.slice(0, 30), cut: one.scrollWidth - one.clientWidth, folded: one.classList.contains("folded") })));
+            assert.deepEqual(tables.filter(({ cut }) => cut > 1), [], `${id} at ${width}`);
+            folded += tables.filter((one) => one.folded).length;
+        }
+        assert.equal(folded > 0, isNarrow, `${folded} folded at ${width}`);
+        assert.deepEqual(complaints, []);
+        await close();
+    }
 });
 
 test("colours start from zero, or show differences from the median, and noise is faint", async () => {
@@ -237,7 +307,7 @@ test("colours start from zero, or show differences from the median, and noise is
     const [typical, slow] = await page.$eval(`#panel-iterations ${PICTURE}`, (canvas) => {
         const context = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
         context.drawImage(canvas, 0, 0);
-        const reddest = (y) => Math.max(...Array.from({ length: 7 }, (_, at) => context.getImageData(200, y + at - 3, 1, 1).data).map(([r, g, b]) => r - b));
+        const reddest = (y) => Math.max(...Array.from({ length: 7 }, (_, at) => context.getImageData(200, y + at - 3, 1, 1).data).map(([r, g]) => r - g));
         const height = canvas.height - 26;
         return [reddest(Math.round(4 + 0.2 * height)), reddest(Math.round(4 + (586.5 / 1024) * height))];
     });

@@ -53,7 +53,8 @@ for (const name of ["small", "hostile", "large"]) {
             assert.deepEqual(empty, [], `tables of ${id} have rows`);
         }
         const pictures = await page.$$eval(".picture", (all) => all.length);
-        assert.equal(pictures, 8, "bars by rank, heat map in small, heat map, patterns, tracks, timeline, who waits for whom, who sends to whom");
+        // The large run has no samples, and so no function stacks.
+        assert.equal(pictures, name === "large" ? 8 : 9, "bars by rank, heat map in small, heat map, patterns, tracks, timeline, function stacks, who waits for whom, who sends to whom");
         assert.deepEqual(complaints, []);
         await close();
     });
@@ -171,7 +172,7 @@ test("the call tree has boxes as wide as what they weigh, which zoom, and are fo
     await page.fill("#panel-code input", "MPI_Allreduce");
     assert.match(await page.textContent("#panel-code output"), /^1 found, with [\d.]+ % of the time$/);
     assert.equal(await page.locator(".icicle .found").count(), 1);
-    const listed = await page.locator("#panel-code tbody tr").count();
+    const listed = await page.locator("#panel-code .code-rows tbody tr").count();
     const path = (at) => (at === null ? 0 : 1 + path(rows[at].parent));
     assert.equal(listed, path(rows.findIndex((row) => row.name === "MPI_Allreduce")), "it, and what is around it");
     await page.fill("#panel-code input", "nowhere");
@@ -334,7 +335,7 @@ test("the page is usable on a phone", async () => {
 test("rows of the call tree fold", async () => {
     const { page, close } = await open(browser, "small");
     await show(page, "code");
-    const lines = page.locator("#panel-code tbody tr");
+    const lines = page.locator("#panel-code .code-rows tbody tr");
     const all = await lines.count();
     const fold = page.locator("#panel-code .fold[aria-expanded=true]").first();
     await fold.focus();

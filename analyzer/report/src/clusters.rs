@@ -1,10 +1,11 @@
 //! Clusters of ranks that run the same code.
 
-use super::counter_host;
 use super::efficiency::EfficiencyRow;
+use super::task_givers::find_task_givers;
 use lbprof_analysis::metrics::cluster::{self, CodePiece};
 use lbprof_analysis::metrics::load_balance::{is_above_elapsed, phase_profile_ideal};
 use lbprof_analysis::model::Model;
+use lbprof_analysis::model::replay_results::RequestServer;
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::CodePlace;
 use lbprof_thresholds::verdict::MIN_TIME_OF_CLUSTER_CODE;
@@ -21,6 +22,8 @@ pub struct ClusterTable {
     pub iterate_together: bool,
     /// Ranks of no cluster: no other rank runs similar code. One row each.
     pub alone: Vec<ClusterRow>,
+    /// Those of them that hand out the work of all others by answering their requests.
+    pub servers: Vec<RequestServer>,
     /// By rank the number of its cluster; `None` for ranks of none.
     pub of: Vec<Option<u32>>,
     /// The similarity of the ranks of one cluster.
@@ -167,10 +170,12 @@ impl ClusterTable {
     pub fn new(model: &Model, places: &[CodePlace]) -> ClusterTable {
         let codes = cluster::run_code(model, places);
         let mut found = cluster::cluster_ranks(&codes);
-        let host = counter_host::idle_host(model);
-        if let Some(of) = host.and_then(|at| found.of.get_mut(at)) {
+        let givers = find_task_givers(model);
+        for (of, _) in found.of.iter_mut().zip(&model.ranks).filter(|(_, rank)| givers.contains(&rank.rank)) {
             *of = None;
         }
+        let servers = model.followed.iter().flat_map(|followed| &followed.on_demand.servers);
+        let servers = servers.filter(|server| givers.contains(&server.rank)).copied().collect();
         let parts = found.parts();
         let own_code = if found.differ() { cluster::own_code(&codes, &parts) } else { Vec::new() };
         let own_code = own_code.into_iter().chain(std::iter::repeat(Vec::new()));
@@ -196,10 +201,11 @@ impl ClusterTable {
         ClusterTable {
             rows,
             // An ideal time above the elapsed one shows that ranks do not wait for each other's iterations.
-            iterate_together: host.is_none()
+            iterate_together: givers.is_empty()
                 && phase_profile_ideal(model, 0)
                     .is_some_and(|ideal| !is_above_elapsed(ideal.seconds, model.recorded_s())),
             alone,
+            servers,
             of: found.of.iter().map(|of| of.map(|number| number as u32 + 1)).collect(),
             radius: (!codes.ranks.is_empty()).then_some(found.radius),
             profiles: found.profiles,

@@ -135,16 +135,13 @@ pub(super) fn communication_table(model: &Model) -> Option<CommunicationTable> {
         messages: all.messages,
         bytes: all.bytes,
         pairs,
-        pairs_left_out: 0,
         messages_left_out: left_out.messages,
         bytes_left_out: left_out.bytes,
         hosts,
-        hosts_left_out: 0,
-        host_messages_left_out: 0,
-        host_bytes_left_out: 0,
         message_sizes: size_rows(&found.message_sizes),
         operations: operation_sizes(found),
         communicators: communicator_rows(model, found),
+        ..CommunicationTable::default()
     })
 }
 

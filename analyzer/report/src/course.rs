@@ -1,4 +1,4 @@
-//! Describes the iterations of the main loop over the run: slowest ranks, trends and recurring patterns.
+//! Describes the iterations of the main loop over the run: slowest ranks and trends.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub struct IterationCourse {
     pub imbalance_share: Option<f64>,
     /// Ranks by how often each is the slowest, the most first.
     pub slowest: Vec<SlowestRank>,
-    /// Trends and periods, one object per series; empty if no iterations are known.
+    /// Trends, one object per series; empty if no iterations are known.
     #[serde(serialize_with = "series_rows")]
     #[schemars(with = "Vec<SeriesRow>")]
     pub trends: Option<TimeTrends>,
@@ -44,7 +44,7 @@ pub struct SlowestRank {
     pub share: f64,
 }
 
-/// Changes of the iterations' times over the run, in seconds. The field `first` of a period is an iteration number.
+/// Changes of the iterations' times over the run, in seconds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TimeTrends {
     /// The longest computation of a rank.
@@ -132,14 +132,9 @@ pub fn measured_iterations(rows: &[IterationRow]) -> impl Iterator<Item = &Itera
     whole_iterations(rows).filter(|row| row.is_known)
 }
 
-/// Returns the shape of a figure over the iterations. Its periods start at iteration numbers instead of indices.
+/// Returns the shape of a figure over the iterations.
 fn shape_of(rows: &[&IterationRow], figure: impl Fn(&IterationRow) -> f64) -> SeriesShape {
-    let figures: Vec<f64> = rows.iter().map(|row| figure(row)).collect();
-    let mut shape = series_shape(&figures);
-    for period in &mut shape.periods {
-        period.first = rows.get(period.first).map_or(period.first, |row| row.iteration as usize);
-    }
-    shape
+    series_shape(&rows.iter().map(|row| figure(row)).collect::<Vec<f64>>())
 }
 
 #[cfg(test)]
@@ -165,9 +160,6 @@ mod tests {
         assert!((course.slowest_mean_s - 0.012).abs() < 1e-12 && course.slowest_max_s == 0.020);
         assert!((course.imbalance_share.unwrap() - 2.0 / 12.0).abs() < 1e-12);
         assert_eq!((course.unknown, course.first_unknown), (0, None));
-        let numbers: Vec<(usize, usize)> =
-            course.trends.unwrap().max.periods.iter().map(|one| (one.length, one.first)).collect();
-        assert_eq!(numbers, [(5, 7)], "the first is number 7");
     }
 
     #[test]

@@ -18,8 +18,7 @@ use lbprof_thresholds::verdict::{
 };
 
 /// The iterations in which slow ranks have nearly all of their excess.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, crate::JsonSchema)]
 #[serde(tag = "order", rename_all = "lowercase")]
 pub enum ExcessIterations {
     /// Nearly all from the first to the last.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::functions::FunctionName;
+use crate::functions::{FunctionCall, FunctionName};
 use crate::losses::LossAt;
 use crate::phrases::names::call_in_words;
 
@@ -56,8 +56,9 @@ pub struct FindingPlace {
     pub file: Option<String>,
     /// The line.
     pub line: Option<u32>,
-    /// The function that calls it.
-    pub caller: Option<String>,
+    /// The call of the function.
+    #[serde(flatten)]
+    pub call: FunctionCall,
     /// Path of the region; null if the place is a call, or the whole program.
     pub region: Option<String>,
     /// The MPI function that ranks call there, without `MPI_`; null if the place is no call.
@@ -83,12 +84,12 @@ impl FindingPlace {
     }
 
     /// Adds the function.
-    pub fn with_function(self, name: &FunctionName, caller: Option<&str>) -> FindingPlace {
+    pub fn with_function(self, name: &FunctionName, call: &FunctionCall) -> FindingPlace {
         FindingPlace {
             function: name.function.clone(),
             file: name.file.clone(),
             line: name.line,
-            caller: caller.map(str::to_owned),
+            call: call.clone(),
             ..self
         }
     }

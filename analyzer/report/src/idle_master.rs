@@ -3,14 +3,13 @@
 //! It is the one rank with code of its own. As many messages leave it as the others receive, and the other way round, several for each worker; and
 //! it computes for a small part of its time. Its waiting is no loss of the workers: they have something to do all the time.
 //!
-//! The same holds for a rank that hosts the counter from which all others take their tasks ([`super::counter_host`]).
+//! The same holds for a rank that hosts the counter from which all others take their tasks ([`super::task_givers`]).
 
 use lbprof_analysis::model::{Model, RankModel};
 use lbprof_analysis::profile::operation_name;
 use lbprof_thresholds::verdict::{MAX_COMPUTATION_OF_IDLE_MASTER, MAX_DIFFERENCE_OF_MESSAGES, MIN_MESSAGES_OF_MASTER};
 
 use super::clusters::{ClusterRow, ClusterTable};
-use super::counter_host::idle_host;
 use super::verdict::Verdict;
 
 /// A master that is idle most of the time.
@@ -38,8 +37,7 @@ impl IdleMaster {
         let ([workers], [master]) = (clusters.rows.as_slice(), clusters.alone.as_slice()) else { return None };
         let &[rank] = master.ranks.as_slice() else { return None };
         let is_idle = master.efficiency.parallel.is_some_and(|share| share <= MAX_COMPUTATION_OF_IDLE_MASTER);
-        let hosts_counter =
-            idle_host(model).is_some_and(|at| model.ranks.get(at).is_some_and(|host| host.rank == rank));
+        let hosts_counter = model.followed.as_ref().is_some_and(|followed| followed.on_demand.hosts == [rank]);
         (are_balanced && is_idle && (hosts_counter || hands_out(model, rank, workers))).then(|| IdleMaster {
             rank,
             workers: workers.ranks.clone(),

@@ -9,6 +9,7 @@
 
 pub mod activities;
 pub mod any_table;
+mod base_tables;
 pub mod blocking;
 pub mod blocking_left_out;
 pub mod bounds;
@@ -17,7 +18,6 @@ pub mod call_tree;
 pub mod clusters;
 pub mod communication;
 pub mod core_states;
-mod counter_host;
 pub mod counters;
 pub mod course;
 pub mod data;
@@ -35,6 +35,7 @@ pub mod iteration_groups;
 pub mod iterations;
 pub mod last_task;
 pub mod lifetime;
+pub mod longest_rank;
 pub mod loops;
 pub mod losses;
 mod numbers;
@@ -49,6 +50,7 @@ pub mod regions;
 pub mod run;
 pub mod selection;
 pub mod slow_parts;
+mod task_givers;
 pub mod thread_pools;
 pub mod threads;
 pub mod uneven_groups;
@@ -82,6 +84,7 @@ use lbprof_collector::definition::EndReason;
 use lbprof_collector::problem::Severity;
 
 pub use activities::ActivityRow;
+use base_tables::BaseTables;
 pub use blocking::BlockingTable;
 pub use call_sites::SiteRow;
 pub use call_tree::CallTreeRow;
@@ -96,18 +99,16 @@ pub use efficiency::EfficiencyRow;
 use emptied_ranks::EmptiedRanks;
 use finding::Finding;
 pub use functions::FunctionTable;
-use functions::SampledFunctions;
 use idle_master::IdleMaster;
 pub use iteration::IterationRow;
 pub use iterations::IterationTable;
 pub use last_task::AwaitedTask;
 use lbprof_analysis::model::{Model, RunFacts};
-use lbprof_analysis::structure::symbols::{CodePlace, ResolvedNames};
+use lbprof_analysis::structure::symbols::ResolvedNames;
 pub use lifetime::LifetimeTable;
 pub use loops::{LoopRow, LoopTable};
 use losses::{LossFacts, LossInputs};
 pub(crate) use numbers::{fraction_of, index_of_largest};
-use outside_work::OutsideWork;
 pub use overheads::OverheadTable;
 pub use problems::ProblemRow;
 pub use ranks::RankRow;
@@ -117,7 +118,6 @@ pub use thread_pools::ThreadPoolRow;
 pub use threads::ThreadTable;
 pub use uneven_groups::UnevenGroups;
 pub use verdict::Verdict;
-use verdict::VerdictInputs;
 pub use what_if::WhatIfTable;
 pub use windows::{BlockRow, WindowRow};
 
@@ -144,8 +144,6 @@ pub struct Report {
     pub uneven_groups: Option<UnevenGroups>,
     /// Ranks whose work goes to those that compute longest, or `None` if there are none.
     pub emptied_ranks: Option<EmptiedRanks>,
-    /// Work outside of the main loop, or `None` if it is not why a rank computes longest.
-    pub outside_work: Option<OutsideWork>,
     /// Rare long delays in calls, or `None` if they are not most of the time in calls.
     pub rare_delays: Option<RareDelays>,
     /// The findings: the answer first, then the largest.
@@ -196,83 +194,6 @@ pub struct Report {
     pub counters: Vec<CounterRow>,
 }
 
-/// The tables that verdict and losses are made from.
-struct BaseTables<'a> {
-    efficiency: EfficiencyRow,
-    call_sites: Vec<SiteRow>,
-    regions: Vec<RegionRow>,
-    clusters: ClusterTable,
-    loops: LoopTable,
-    is_sure: bool,
-    overheads: OverheadTable,
-    blocking: Option<BlockingTable>,
-    what_if: WhatIfTable,
-    iterations: Option<IterationTable>,
-    functions: Option<SampledFunctions<'a>>,
-}
-
-impl<'a> BaseTables<'a> {
-    fn new(model: &'a Model, names: &'a ResolvedNames, most_iterations: usize) -> BaseTables<'a> {
-        let places = names.places.as_slice();
-        let efficiency = EfficiencyRow::new(model, 0);
-        // The calls in a single region do not show whether ranks run the same code.
-        let mut clusters =
-            ClusterTable { of: vec![None; model.ranks.len()], iterate_together: true, ..ClusterTable::default() };
-        if model.facts.selected.region.is_none() {
-            clusters = ClusterTable::new(model, places);
-        }
-        let loops = LoopTable::new(model, places);
-        let ranks: Vec<u32> = model.ranks.iter().map(|rank| rank.rank).collect();
-        let is_sure = loops.are_sure_of(&ranks);
-        let overheads = OverheadTable::new(model, &efficiency, is_sure);
-        BaseTables {
-            efficiency,
-            call_sites: call_sites::call_site_rows(model, places),
-            regions: regions::region_rows(model),
-            loops,
-            is_sure,
-            blocking: BlockingTable::new(model, places, &overheads.imbalance),
-            overheads,
-            what_if: WhatIfTable::new(model, &clusters),
-            clusters,
-            iterations: IterationTable::new(model, most_iterations),
-            functions: SampledFunctions::new(model, &names.sampled),
-        }
-    }
-
-    fn verdict(&self, model: &Model, names: &ResolvedNames) -> Verdict {
-        Verdict::from_tables(&VerdictInputs {
-            model,
-            places: &names.places,
-            clusters: &self.clusters,
-            loops: &self.loops,
-            is_sure: self.is_sure,
-            efficiency: &self.efficiency,
-            regions: &self.regions,
-            call_sites: &self.call_sites,
-            what_if: &self.what_if,
-            iterations: self.iterations.as_ref(),
-            code: &names.sampled,
-            functions: self.functions.as_ref(),
-        })
-    }
-
-    fn loss_facts(&self, model: &Model, places: &[CodePlace], verdict: &Verdict, has_idle_master: bool) -> LossFacts {
-        LossFacts::new(&LossInputs {
-            model,
-            places,
-            verdict,
-            blocking: self.blocking.as_ref(),
-            what_if: &self.what_if,
-            sites: &self.call_sites,
-            regions: &self.regions,
-            together: !self.clusters.are_apart(),
-            has_idle_master,
-            called_by_mpi: &self.functions.as_ref().map(SampledFunctions::called_by_mpi).unwrap_or_default(),
-        })
-    }
-}
-
 impl Report {
     /// Makes the report on `model`, with the names of its code.
     pub fn new(model: &Model, names: &ResolvedNames) -> Report {
@@ -283,9 +204,10 @@ impl Report {
     pub fn with_iterations(model: &Model, names: &ResolvedNames, most_iterations: usize) -> Report {
         let places = names.places.as_slice();
         let base = BaseTables::new(model, names, most_iterations);
-        let verdict = base.verdict(model, names);
+        let verdict = Verdict::from_tables(model, names, &base);
         let idle_master = IdleMaster::find(model, &base.clusters, &verdict);
-        let loss_facts = base.loss_facts(model, places, &verdict, idle_master.is_some());
+        let has_idle_master = idle_master.is_some();
+        let loss_facts = LossFacts::new(&LossInputs { model, places, verdict: &verdict, base: &base, has_idle_master });
         let BaseTables { efficiency, mut call_sites, mut regions, clusters, loops, overheads, .. } = base;
         let BaseTables { blocking, what_if, iterations, functions, .. } = base;
         let uneven_groups = UnevenGroups::find(&clusters, &verdict);
@@ -304,7 +226,6 @@ impl Report {
             awaited_task: AwaitedTask::find(model.followed.as_ref(), &verdict),
             uneven_groups,
             emptied_ranks: EmptiedRanks::find(model, &verdict),
-            outside_work: OutsideWork::find(model, &verdict),
             verdict,
             rare_delays,
             efficiency,

@@ -77,8 +77,6 @@ pub(super) struct LifetimeRow {
     finalize_s: Option<f64>,
     /// From the return of `MPI_Finalize` to the exit of the process.
     after_finalize_s: Option<f64>,
-    /// True if it was ended by SIGTERM or SIGINT, as far as that was seen. Its window lasts until then.
-    is_killed: bool,
 }
 
 impl LifetimeTable {

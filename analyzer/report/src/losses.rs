@@ -12,14 +12,16 @@ use lbprof_collector::Activity;
 use lbprof_collector::definition::{EndReason, RegionKind};
 use lbprof_collector::record::NONE;
 use lbprof_thresholds::verdict::{
-    MIN_CAUSE_OF_MAJOR_RANK, MIN_LOSS, MIN_LOSS_OF_ONE_RANK, MIN_LOSS_TO_CALLBACKS, MIN_LOSS_TO_ONE_RANKS_CALLS,
+    MIN_CALLS_OF_ONE_RANK, MIN_CAUSE_OF_MAJOR_RANK, MIN_LOSS, MIN_LOSS_OF_ONE_RANK, MIN_LOSS_TO_CALLBACKS,
+    MIN_LOSS_TO_ONE_RANKS_CALLS,
 };
 
+use super::base_tables::BaseTables;
 use super::blocking::{BlockingTable, CauseRow, site_of_line};
-use super::functions::CalledBackRow;
+use super::functions::SampledFunctions;
 use super::verdict::Verdict;
-use super::what_if::{PredictionRow, WhatIfTable};
-use super::{RegionRow, SiteRow};
+use super::what_if::PredictionRow;
+use super::{RegionRow, SiteRow, fraction_of};
 use lbprof_analysis::metrics::blocking::{CauseClass, waited_because_of};
 use lbprof_analysis::model::Model;
 use lbprof_analysis::model::what_if::WhatIfScenario;
@@ -80,6 +82,13 @@ pub struct LossAt {
     pub share: Option<f64>,
 }
 
+impl LossAt {
+    /// Returns whether the program's own function (`MPI_Op_create`) may run in the call.
+    pub fn is_reduction(&self) -> bool {
+        ["reduce", "Reduce", "scan", "Scan"].iter().any(|part| self.operation.contains(part))
+    }
+}
+
 impl LossPlace {
     /// Returns the one rank that causes it, if there is one.
     pub fn single_cause(&self) -> Option<u32> {
@@ -102,19 +111,17 @@ pub(super) struct LossInputs<'a> {
     pub(super) model: &'a Model,
     pub(super) places: &'a [CodePlace],
     pub(super) verdict: &'a Verdict,
-    pub(super) blocking: Option<&'a BlockingTable>,
-    pub(super) what_if: &'a WhatIfTable,
-    pub(super) sites: &'a [SiteRow],
-    pub(super) regions: &'a [RegionRow],
-    /// True if ranks share one work, so that balancing them is a gain.
-    pub(super) together: bool,
+    pub(super) base: &'a BaseTables<'a>,
     /// True if one rank is a master that waits for the others most of the time.
     pub(super) has_idle_master: bool,
-    /// The functions that MPI calls, most CPU time first.
-    pub(super) called_by_mpi: &'a [CalledBackRow],
 }
 
 impl LossInputs<'_> {
+    /// Returns whether ranks share one work, so that balancing them is a gain.
+    fn are_together(&self) -> bool {
+        !self.base.clusters.are_apart()
+    }
+
     /// Returns whether selected ranks may wait for others.
     fn others_are_waited_for(&self) -> bool {
         let facts = &self.model.facts;
@@ -141,9 +148,9 @@ impl LossFacts {
     /// Finds out who causes what is lost, and where.
     pub(super) fn new(inputs: &LossInputs) -> LossFacts {
         // Where calls of some ranks are not known, what others wait for in collectives is not.
-        let causes = inputs.blocking.filter(|table| table.counts.not_recorded == 0);
+        let causes = inputs.base.blocking.as_ref().filter(|table| table.counts.not_recorded == 0);
         let mut facts = match causes {
-            Some(table) if !inputs.together || inputs.others_are_waited_for() => by_cause(inputs, table),
+            Some(table) if !inputs.are_together() || inputs.others_are_waited_for() => by_cause(inputs, table),
             _ => of_verdict(inputs, causes),
         };
         facts.control.retain(|place| inputs.is_large(place));
@@ -164,7 +171,7 @@ impl LossFacts {
     /// Adds the parts of `all_s`, the time lost in calls: communication proper, functions that MPI calls, and file access. A better network would save nothing of the
     /// last two.
     fn with_calls(self, inputs: &LossInputs, table: &BlockingTable, all_s: f64) -> LossFacts {
-        let calls = inputs.sites.iter().filter(|row| row.activity == Activity::Io);
+        let calls = inputs.base.call_sites.iter().filter(|row| row.activity == Activity::Io);
         let own_s: f64 = calls.map(|row| besides_waiting_s(row, table)).sum();
         let mut by_rank: BTreeMap<u32, f64> = BTreeMap::new();
         for row in table.causes.iter().filter(|row| row.activity == Some(Activity::Io)) {
@@ -175,11 +182,11 @@ impl LossFacts {
         let called = called_by_mpi(inputs, table, all_s - files_s);
         let lost_s = all_s - files_s - called.lost_s;
         let has_much = called.lost_s > MIN_LOSS_TO_CALLBACKS * all_s;
-        let ideal = inputs.what_if.rows.iter().find(|row| row.scenario == WhatIfScenario::Ideal && !has_much);
+        let ideal = inputs.base.what_if.rows.iter().find(|row| row.scenario == WhatIfScenario::Ideal && !has_much);
         let mut remedy = ideal.cloned();
         if let Some(row) = &mut remedy {
             // A network without latency saves of other parts, too.
-            inputs.what_if.limit(row, lost_s);
+            inputs.base.what_if.limit(row, lost_s);
         }
         let communication = rank_in_calls(inputs, table, lost_s).unwrap_or_else(|| LossPlace {
             lost_s,
@@ -246,8 +253,11 @@ fn rank_in_calls(inputs: &LossInputs, table: &BlockingTable, lost_s: f64) -> Opt
     calls.retain(|row| row.cause.rank == rank);
     let longest = calls.into_iter().max_by(|a, b| a.cause.caused_s.total_cmp(&b.cause.caused_s))?;
     let operation = longest.operation.as_ref()?;
-    let called = inputs.sites.iter().find(|row| row.id == longest.callsite && row.operation == *operation)?;
-    let is_most = n_ranks > 2 && caused_s >= MIN_LOSS_TO_ONE_RANKS_CALLS * all_s;
+    let called = inputs.base.call_sites.iter().find(|row| row.id == longest.callsite && row.operation == *operation)?;
+    // Others who make the same calls as often wait in them for one another, or for messages to move.
+    let own = called.callers.iter().find(|(one, _)| *one == rank).map_or(0, |&(_, calls)| calls);
+    let is_its_own = own as f64 * n_ranks as f64 >= MIN_CALLS_OF_ONE_RANK * called.sum.calls as f64;
+    let is_most = n_ranks > 2 && is_its_own && caused_s >= MIN_LOSS_TO_ONE_RANKS_CALLS * all_s;
     let share = Some(longest.cause.caused_s / all_s);
     let at = Some(LossAt { operation: operation.clone(), place: called.place.clone(), share });
     is_most.then(|| LossPlace { lost_s, ranks: vec![(rank, caused_s / all_s)], at, ..LossPlace::default() })
@@ -257,23 +267,35 @@ fn rank_in_calls(inputs: &LossInputs, table: &BlockingTable, lost_s: f64) -> Opt
 ///
 /// The waiting for a rank's calls of an operation is divided in proportion to the time of these calls.
 fn called_by_mpi(inputs: &LossInputs, table: &BlockingTable, most_s: f64) -> LossPlace {
-    let mut by_rank: BTreeMap<u32, f64> = BTreeMap::new();
-    for rank in &inputs.model.ranks {
-        let mut by_operation: BTreeMap<u16, f64> = BTreeMap::new();
+    let ranks = &inputs.model.ranks;
+    let mut by_operation: BTreeMap<u16, BTreeMap<u32, f64>> = BTreeMap::new();
+    for rank in ranks {
         for (at, time) in &rank.samples.called_back {
-            *by_operation.entry(at.operation).or_default() += time.seconds;
+            *by_operation.entry(at.operation).or_default().entry(rank.rank).or_default() += time.seconds;
         }
-        for (operation, seconds) in by_operation {
+    }
+    let mut by_rank: BTreeMap<u32, f64> = BTreeMap::new();
+    for (operation, own) in by_operation {
+        let name = operation_name(operation);
+        let rows: Vec<&SiteRow> = inputs.base.call_sites.iter().filter(|row| row.operation == name).collect();
+        let all_s = rows.iter().map(|row| row.sum.seconds).sum();
+        let besides_waiting = fraction_of(rows.iter().map(|row| besides_waiting_s(row, table)).sum(), all_s);
+        let Some((&longest, &longest_s)) = own.iter().max_by(|a, b| a.1.total_cmp(b.1)) else { continue };
+        for rank in ranks {
             let calls = rank.sites.iter().filter(|(at, _)| at.operation == operation);
             let calls_s: f64 = calls.map(|(_, totals)| totals.seconds).sum();
-            let share = if calls_s > 0.0 { (seconds / calls_s).min(1.0) } else { 0.0 };
-            let caused_s = caused_by_calls(table, rank.rank, &operation_name(operation));
-            *by_rank.entry(rank.rank).or_default() += seconds + share * caused_s;
+            let own_s = own.get(&rank.rank).copied().unwrap_or(0.0);
+            let caused_s = fraction_of(own_s, calls_s).min(1.0) * caused_by_calls(table, rank.rank, &name);
+            *by_rank.entry(rank.rank).or_default() += own_s + caused_s;
+            // Others are in the same collective calls meanwhile, which is no waiting for a late rank.
+            *by_rank.entry(longest).or_default() += (longest_s.min(calls_s * besides_waiting) - own_s).max(0.0);
         }
     }
     let mean_s = by_rank.values().sum::<f64>() / inputs.model.ranks.len().max(1) as f64;
-    let first = inputs.called_by_mpi.first();
-    let calls = inputs.sites.iter().filter(|row| first.is_some_and(|first| row.operation == first.operation));
+    // The functions that MPI calls have most CPU time first.
+    let called = inputs.base.functions.as_ref().map(SampledFunctions::called_by_mpi).unwrap_or_default();
+    let first = called.first();
+    let calls = inputs.base.call_sites.iter().filter(|row| first.is_some_and(|first| row.operation == first.operation));
     let longest = calls.max_by(|a, b| besides_waiting_s(a, table).total_cmp(&besides_waiting_s(b, table)));
     LossPlace {
         lost_s: mean_s.min(most_s),
@@ -316,7 +338,11 @@ fn waits_for_computation(inputs: &LossInputs) -> Option<LossAt> {
     let regions = &followed.regions;
     let shares = waited_because_of(
         followed,
-        |kind| (kind.region() as usize) < regions.len() && is_computation(CauseClass::classify(regions, kind)),
+        |kind| {
+            let region = regions.get(kind.region() as usize);
+            region.is_some_and(|region| inputs.verdict.is_of_ranks(&region.path))
+                && is_computation(CauseClass::classify(regions, kind))
+        },
         |site| site_of_line(&first, site),
     );
     let all_finalize = inputs.model.ranks.iter().all(|rank| rank.end_reason == Some(EndReason::Finalize));
@@ -346,7 +372,7 @@ fn longest_besides_waiting(
     table: &BlockingTable,
     is_meant: impl Fn(&SiteRow) -> bool,
 ) -> Option<LossAt> {
-    let calls = inputs.sites.iter().filter(|row| row.activity != Activity::Recorder && is_meant(row));
+    let calls = inputs.base.call_sites.iter().filter(|row| row.activity != Activity::Recorder && is_meant(row));
     let all: Vec<(&SiteRow, f64)> = calls.map(|row| (row, besides_waiting_s(row, table))).collect();
     let all_s: f64 = all.iter().map(|(_, seconds)| seconds).sum();
     let (row, seconds) = all.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, seconds)| *seconds > 0.0)?;
@@ -355,7 +381,7 @@ fn longest_besides_waiting(
 
 /// Returns the facts about the parts of the verdict. `causes` are the causes of waiting, if known.
 fn of_verdict(inputs: &LossInputs, causes: Option<&BlockingTable>) -> LossFacts {
-    let (verdict, what_if) = (inputs.verdict, inputs.what_if);
+    let (verdict, what_if) = (inputs.verdict, &inputs.base.what_if);
     let serialization = verdict.serialization.unwrap_or_default();
     let waiting = waiting_for_computation(inputs, causes);
     let in_each = what_if.rows.iter().find(|row| row.scenario == WhatIfScenario::RunBalancedEach);
@@ -363,7 +389,7 @@ fn of_verdict(inputs: &LossInputs, causes: Option<&BlockingTable>) -> LossFacts 
         slow_in_turn: Some(LossPlace {
             lost_s: serialization.slow_in_turn_s.unwrap_or(0.0),
             ranks: slowest_in_turn(inputs.model),
-            remedy: in_each.filter(|row| inputs.together && what_if.is_gain(row)).cloned(),
+            remedy: in_each.filter(|row| inputs.are_together() && what_if.is_gain(row)).cloned(),
             ..waiting.clone()
         }),
         dependency_chains: Some(LossPlace { lost_s: serialization.chains_s.unwrap_or(0.0), ..waiting.clone() }),
@@ -387,7 +413,7 @@ fn by_region(inputs: &LossInputs, causes: Option<&BlockingTable>) -> LossFacts {
     let rank = inputs.model.ranks.iter().find(|one| one.rank == worst.rank);
     let Some(rank) = rank else { return LossFacts::default() };
     let mut excesses: Vec<(&RegionRow, f64)> =
-        inputs.regions.iter().map(|row| (row, row.excess_computation_s(rank))).collect();
+        inputs.base.regions.iter().map(|row| (row, row.excess_computation_s(rank))).collect();
     excesses.retain(|&(_, excess_s)| excess_s > 0.0);
     let all_s: f64 = excesses.iter().map(|(_, excess_s)| excess_s).sum();
     let (of_control, of_work): (Vec<_>, Vec<_>) =
@@ -420,10 +446,12 @@ fn waiting_for_computation(inputs: &LossInputs, causes: Option<&BlockingTable>) 
     let Some(table) = causes else {
         return LossPlace { at: longest_call(inputs.verdict), ..LossPlace::default() };
     };
-    let computing = table.phases.iter().filter(|phase| is_computation(phase.cost.class));
+    let verdict = inputs.verdict;
+    let computing =
+        table.phases.iter().filter(|phase| is_computation(phase.cost.class) && verdict.is_of_ranks(&phase.region));
     let most = computing.max_by(|a, b| a.cost.caused_s.total_cmp(&b.cost.caused_s));
     LossPlace {
-        ranks: causing_ranks(table, |_, class| is_computation(class)),
+        ranks: causing_ranks(table, |region, class| is_computation(class) && verdict.is_of_ranks(region)),
         region: most.map(|phase| phase.region.clone()),
         at: waits_for_computation(inputs),
         ..LossPlace::default()

@@ -17,8 +17,10 @@ use lbprof_analysis::model::statistics::{LongCalls, MAX_DELAYED_RANKS};
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::{CodePlace, first_on_line};
 use lbprof_collector::record::NONE;
+use lbprof_collector::{Activity, StateGroup};
 use lbprof_thresholds::verdict::{
-    MAX_BYTES_OF_DELAYED_CALL, MAX_RARE_CALLS, MIN_RARE_DELAYS, MIN_SPAN_OF_RARE_DELAYS, MIN_TIME_OF_RARE_DELAYS,
+    MAX_BYTES_OF_DELAYED_CALL, MAX_RARE_CALLS, MIN_EXCESS_ASLEEP, MIN_RARE_DELAYS, MIN_SPAN_OF_RARE_DELAYS,
+    MIN_TIME_OF_RARE_DELAYS,
 };
 
 use super::SiteRow;
@@ -47,6 +49,8 @@ pub struct RareDelays {
     pub at: LossAt,
     /// Number of places.
     pub places: usize,
+    /// True if a rank sleeps in such calls for most of the delays; `None` if that is not known.
+    pub are_asleep: Option<bool>,
 }
 
 impl RareDelays {
@@ -91,8 +95,20 @@ impl RareDelays {
             ranks: list_few_ranks(&all.ranks),
             at: LossAt { operation: row.operation.clone(), place: row.place.clone(), share: None },
             places: n_places,
+            are_asleep: longest_sleep_s(model, row.activity)
+                .map(|asleep_s| asleep_s >= MIN_EXCESS_ASLEEP * all.ns as f64 * 1e-9 / all.ranks.len().max(1) as f64),
         })
     }
+}
+
+/// Returns the longest time that a rank sleeps in calls of an activity, in seconds, or `None` if that is not known of all ranks.
+fn longest_sleep_s(model: &Model, activity: Activity) -> Option<f64> {
+    let times = model.ranks.iter().map(|rank| {
+        let places = &rank.samples.off_core.as_ref()?.places;
+        let asleep = places.iter().filter(|(at, _)| at.1 == activity && at.2.group() == StateGroup::Asleep);
+        Some(asleep.map(|(_, seconds)| seconds).sum())
+    });
+    times.collect::<Option<Vec<f64>>>().map(|times| times.into_iter().fold(0.0, f64::max))
 }
 
 /// Adds up the longest calls of a place, at most 1 in 100 of its `n_calls`, or returns `None` if there are none, or if they carry more than the others.

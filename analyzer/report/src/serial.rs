@@ -58,8 +58,7 @@ where
 }
 
 /// A call of MPI: its operation, and where it is.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, crate::JsonSchema)]
 pub(super) struct MpiCall<'a> {
     /// The MPI function, without `MPI_`.
     operation: &'a str,

@@ -34,9 +34,9 @@ pub fn of_slowest_rank(report: &Report) -> Option<SoleStorageRank> {
     sole_rank(&report.ranks).filter(|sole| sole.rank == slowest)
 }
 
-/// Returns the verb for that access, "write" or "read".
-pub fn access_of_slowest(report: &Report) -> Option<&'static str> {
-    of_slowest_rank(report).map(|sole| match sole.access {
+/// Returns the verb for the storage access of a rank that accesses storage nearly alone: "write" or "read".
+pub fn sole_access_of(report: &Report, rank: u32) -> Option<&'static str> {
+    sole_rank(&report.ranks).filter(|sole| sole.rank == rank).map(|sole| match sole.access {
         StorageAccess::Write => "write",
         StorageAccess::Read => "read",
     })

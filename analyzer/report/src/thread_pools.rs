@@ -21,8 +21,7 @@ use lbprof_thresholds::verdict::MIN_POOL_UTILIZATION;
 const MAX_REGIONS: usize = 20;
 
 /// Threads that ranks start with one routine, all ranks together; without OpenMP's threads where parallel regions were measured.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct ThreadPoolRow {
     /// The routine's name; for `std::thread` the name of the function that it runs.
     pub name: String,
@@ -45,8 +44,7 @@ pub struct ThreadPoolRow {
 }
 
 /// The use of a pool's threads in a region.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, crate::JsonSchema)]
 pub struct PoolUse {
     /// Its path.
     pub region: String,
@@ -120,7 +118,9 @@ impl PoolBuilder {
             let sums = regions.entry(at.region).or_default();
             if is_waiting(at.node) { sums.waiting.add(time) } else { sums.working.add(time) }
         }
-        let working_s: f64 = regions.values().map(|sums| sums.working.seconds).sum();
+        let sampled_s: f64 = regions.values().map(|sums| sums.working.seconds).sum();
+        let working_s = sampled_s + pool.unsampled_s;
+        self.program.working.seconds += pool.unsampled_s;
         if working_s > self.longest.1 {
             self.longest = (rank.rank, working_s);
         }
@@ -194,10 +194,12 @@ fn name_of_pool(routine: &CodePlace) -> String {
     library.map_or_else(|| routine.label(), |(_, library)| format!("{library} ({})", routine.label()))
 }
 
-/// Names the routine of a pool. A `std::thread` has `std::thread::_State_impl<…<std::tuple<FUNCTION, ARGUMENTS> > >::_M_run`.
+/// Names the routine of a pool. A `std::thread` has `std::thread::_State_impl<…<std::tuple<FUNCTION, ARGUMENTS> > >::_M_run`; within it `std::async` has
+/// `_Async_state_impl<…<std::tuple<FUNCTION, ARGUMENTS> >`.
 fn name_of_routine(function: &str) -> String {
-    let inner = function.strip_prefix("std::thread::_State_impl<").and_then(|rest| rest.split_once("std::tuple<"));
-    let Some((_, inner)) = inner else { return function.to_owned() };
+    let Some(inner) = function.strip_prefix("std::thread::_State_impl<") else { return function.to_owned() };
+    let (how, inner) = inner.split_once("_Async_state_impl<").map_or(("thread", inner), |(_, inner)| ("async", inner));
+    let Some((_, inner)) = inner.split_once("std::tuple<") else { return function.to_owned() };
     let mut depth = 0_i32;
     let end = inner.char_indices().find(|&(at, char)| {
         // The head of a lambda has commas in its parentheses, and arrows are no brackets.
@@ -212,7 +214,7 @@ fn name_of_routine(function: &str) -> String {
         depth < 0
     });
     let name = end.map_or(inner, |(at, _)| &inner[..at]).trim();
-    if name.is_empty() { function.to_owned() } else { format!("std::thread of {name}") }
+    if name.is_empty() { function.to_owned() } else { format!("std::{how} of {name}") }
 }
 
 #[cfg(test)]
@@ -230,6 +232,12 @@ mod tests {
             (
                 "std::thread::_State_impl<std::thread::_Invoker<std::tuple<void (*)(int)> > >::_M_run()",
                 "std::thread of void (*)(int)",
+            ),
+            (
+                "std::thread::_State_impl<std::thread::_Invoker<std::tuple<void (std::__future_base::_Async_state_impl<\
+                 std::thread::_Invoker<std::tuple<double (*)(double), double> >, double>::*)(), \
+                 std::__future_base::_Async_state_impl<int, double>*> > >::_M_run()",
+                "std::async of double (*)(double)",
             ),
         ] {
             assert_eq!(name_of_routine(function), name);

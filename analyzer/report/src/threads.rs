@@ -145,7 +145,7 @@ pub struct HeavyThread {
 }
 
 /// A parallel region, from one call site with one size of team, all ranks together.
-#[derive(Clone, Debug, Serialize, crate::JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, crate::JsonSchema)]
 pub struct ParallelRegionRow {
     /// Location of its start.
     #[serde(flatten)]
@@ -262,13 +262,8 @@ impl ParallelRegionRow {
             place,
             of_first_thread: region.is_of_first,
             team: region.team,
-            ranks: 0,
-            instances: 0,
-            elapsed_s: 0.0,
-            time: TeamSeconds::default(),
-            longest_s: 0.0,
             threads: threads.collect(),
-            mutexes: Vec::new(),
+            ..ParallelRegionRow::default()
         }
     }
 

@@ -4,38 +4,35 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 use lbprof_thresholds::verdict::{
-    GOOD_CORE_EFFICIENCY, MIN_EXCESS_OF_EQUAL_RANK, MIN_IMBALANCE_IN_PARTS, MIN_WAITING_FOR_OTHER_CLUSTERS,
-    ROUNDING_OF_TIMES_S,
+    GOOD_CORE_EFFICIENCY, MIN_IMBALANCE_IN_PARTS, MIN_WAITING_FOR_OTHER_CLUSTERS, ROUNDING_OF_TIMES_S,
 };
 use serde::Serialize;
 
+use super::base_tables::BaseTables;
 use super::excess_iterations::ExcessIterations;
-use super::functions::{ExplainedExcess, SampledFunctions};
+use super::functions::SampledFunctions;
+pub use super::longest_rank::{LongestRank, WorstRegion};
+use super::outside_work::OutsideWork;
 use super::serial;
 use super::slow_parts::SlowPart;
-use super::{
-    ClusterRow, ClusterTable, EfficiencyRow, IterationTable, LoopTable, RegionRow, SiteRow, WhatIfTable, call_sites,
-    index_of_largest, regions, slow_parts,
-};
+use super::{ClusterRow, EfficiencyRow, RegionRow, SiteRow, WhatIfTable, call_sites, regions, slow_parts};
 use lbprof_analysis::metrics::blocking::waiting_pairs;
-use lbprof_analysis::metrics::preemption::{PreemptionLoss, preemption_loss};
 use lbprof_analysis::metrics::serialization::SerializationTimes;
 use lbprof_analysis::model::Model;
 use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_analysis::structure::sampled_code::SampledCode;
-use lbprof_analysis::structure::symbols::CodePlace;
+use lbprof_analysis::structure::symbols::{CodePlace, ResolvedNames};
 
 /// The losses of a run, their causes and their places. All times are seconds of elapsed time, the mean over ranks.
 ///
 /// Where ranks run different code, and do not go through the same iterations, it is that on the cluster in which most is lost besides
 /// waiting for others: balance over ranks that do not share one work means nothing (docs/metrics.md §1), and ranks that serve others lose nothing
 /// while these have nothing for them to do.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct Verdict {
     /// The cluster that all this is of; `None`: all ranks.
     #[serde(flatten, serialize_with = "serial::written_as::<_, ClusterOfVerdict, _>")]
-    #[cfg_attr(feature = "schema", schemars(with = "ClusterOfVerdict"))]
+    #[schemars(with = "ClusterOfVerdict")]
     pub cluster: Option<VerdictCluster>,
     /// Efficiencies of these ranks.
     #[serde(skip)]
@@ -55,7 +52,7 @@ pub struct Verdict {
     pub imbalance_s: f64,
     /// To serialization, T_ideal − max T_p, and how much of it is of which kind. `None` where T_ideal is not known well.
     #[serde(flatten, serialize_with = "serial::written_as::<_, SerializationOfVerdict, _>")]
-    #[cfg_attr(feature = "schema", schemars(with = "SerializationOfVerdict"))]
+    #[schemars(with = "SerializationOfVerdict")]
     pub serialization: Option<SerializationTimes>,
     /// Why it is not known which kind of serialization it is; null if it is known, or there is none.
     #[serde(rename = "serialization_undivided")]
@@ -64,8 +61,11 @@ pub struct Verdict {
     pub recorder_s: f64,
     /// The rest. `imbalance_s`, `serialization_s`, `recorder_s` and this add up to `lost_s`.
     pub communication_s: f64,
-    /// The rank that computes longest; null on one rank.
+    /// The rank that computes longest; in the main loop, if work before or after it is a finding of its own; null on one rank.
     pub worst: Option<LongestRank>,
+    /// Work before and after the main loop that is judged by itself, or `None` if there is none.
+    #[serde(skip)]
+    pub outside_work: Option<OutsideWork>,
     /// The regions in which a rank exceeds the mean, the largest excess first, at most 4; empty unless different ranks are slow in different parts of
     /// an iteration (`slow_in_parts_s`).
     pub slow_parts: Vec<SlowPart>,
@@ -100,8 +100,7 @@ pub enum ClusterChoice {
 }
 
 /// Why it is not known how much serialization is of which kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, crate::JsonSchema)]
 pub enum UndividedReason {
     /// No iterations are known, found or marked, on all ranks that compute.
     #[serde(rename = "no iterations")]
@@ -111,61 +110,8 @@ pub enum UndividedReason {
     UnsureLoop,
 }
 
-/// The rank that computes longest.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LongestRank {
-    /// Its number.
-    pub rank: u32,
-    /// Its computation.
-    pub computation_s: f64,
-    /// The mean computation of all ranks.
-    pub mean_s: f64,
-    /// `computation_s` − `mean_s`.
-    pub over_mean_s: f64,
-    /// The part of it that was waiting for a core after preemption.
-    #[serde(skip)]
-    pub preempted: Option<PreemptionLoss>,
-    /// The region in which most of the excess lies; `None` where there is only the whole program.
-    #[serde(flatten, serialize_with = "serial::written_as::<_, RegionOfWorst, _>")]
-    #[cfg_attr(feature = "schema", schemars(with = "RegionOfWorst"))]
-    pub region: Option<WorstRegion>,
-    /// In which functions it computes longer than the mean, in that region, or in the whole program if `region` is null; null if the rank was not sampled.
-    pub explained: Option<ExplainedExcess>,
-    /// In which iterations it and `equal_ranks` have their excess; null if in most of them, or if that is not known.
-    pub iterations: Option<ExcessIterations>,
-    /// The other ranks whose computation exceeds the mean by at least 90 % as much, in the same region, ascending.
-    pub equal_ranks: Vec<u32>,
-}
-
-impl LongestRank {
-    /// Lists the rank and those that compute as long, ascending.
-    pub fn with_equals(&self) -> Vec<u32> {
-        let mut ranks = self.equal_ranks.clone();
-        ranks.push(self.rank);
-        ranks.sort_unstable();
-        ranks
-    }
-}
-
-/// The region with most of a rank's excess.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WorstRegion {
-    /// The region's path.
-    pub path: String,
-    /// Its own name.
-    pub name: String,
-    /// The calls around the code in words, if one function makes both.
-    pub between: Option<String>,
-    /// True if it was found in the calls, not marked.
-    pub found: bool,
-    /// Excess of the rank's computation there over the mean of all ranks, inner regions excluded.
-    pub excess_s: f64,
-}
-
 /// A function, or where none is known a call site, at which ranks spend time in MPI.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct WaitsAt {
     /// The MPI functions that it calls, without `MPI_`, the longest first.
     pub operations: Vec<String>,
@@ -179,8 +125,7 @@ pub struct WaitsAt {
 }
 
 /// The cluster of a verdict as it is written.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, crate::JsonSchema)]
 struct ClusterOfVerdict {
     /// `id` of the cluster that the verdict describes: the one that loses most time over its ranks besides waiting for ranks of other
     /// clusters, or, if all lose little that way (5 % of their time), the one that computes most; null if it describes all ranks, because
@@ -201,8 +146,7 @@ impl From<&Option<VerdictCluster>> for ClusterOfVerdict {
 }
 
 /// Serialization as it is written.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, crate::JsonSchema)]
 struct SerializationOfVerdict {
     /// Ideal time minus longest computation; null if the ideal time is not reliable.
     serialization_s: Option<f64>,
@@ -228,59 +172,23 @@ impl From<&Option<SerializationTimes>> for SerializationOfVerdict {
     }
 }
 
-/// The region with most of a rank's excess, as it is written.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct RegionOfWorst<'a> {
-    /// Path of the region that adds most to this; null if none are marked.
-    region: Option<&'a str>,
-    /// Excess over the mean in the region.
-    region_over_mean_s: Option<f64>,
-}
-
-impl<'a> From<&'a Option<WorstRegion>> for RegionOfWorst<'a> {
-    fn from(region: &'a Option<WorstRegion>) -> RegionOfWorst<'a> {
-        RegionOfWorst {
-            region: region.as_ref().map(|region| region.path.as_str()),
-            region_over_mean_s: region.as_ref().map(|region| region.excess_s),
-        }
-    }
-}
-
-/// The tables that a verdict follows from.
-#[derive(Clone, Copy)]
-pub(super) struct VerdictInputs<'a> {
-    pub(super) model: &'a Model,
-    pub(super) places: &'a [CodePlace],
-    pub(super) clusters: &'a ClusterTable,
-    pub(super) loops: &'a LoopTable,
-    /// True if the iterations of all ranks are certain.
-    pub(super) is_sure: bool,
-    pub(super) efficiency: &'a EfficiencyRow,
-    pub(super) regions: &'a [RegionRow],
-    pub(super) call_sites: &'a [SiteRow],
-    pub(super) what_if: &'a WhatIfTable,
-    pub(super) iterations: Option<&'a IterationTable>,
-    pub(super) code: &'a SampledCode,
-    /// The functions of all ranks.
-    pub(super) functions: Option<&'a SampledFunctions<'a>>,
-}
-
 impl Verdict {
     /// Judges a run: the cluster of its ranks that loses most, or all of them.
-    pub(super) fn from_tables(inputs: &VerdictInputs) -> Verdict {
-        let &VerdictInputs { model, places, clusters, loops, .. } = inputs;
-        let judged = Verdict::of_cluster(model, places, clusters, loops).unwrap_or_else(|| {
-            let verdict = Verdict::new(model, inputs.efficiency, inputs.regions, inputs.call_sites, inputs.is_sure);
-            verdict.with_divided_chains(inputs.what_if)
+    pub(super) fn from_tables(model: &Model, names: &ResolvedNames, base: &BaseTables) -> Verdict {
+        let judged = Verdict::of_cluster(model, &names.places, base).unwrap_or_else(|| {
+            let verdict = Verdict::new(model, &base.efficiency, &base.regions, &base.call_sites, base.is_sure);
+            verdict.with_divided_chains(&base.what_if).with_outside_work(model, base)
         });
         let in_parts_s = judged.serialization.and_then(|serialization| serialization.slow_in_parts_s);
         let are_slow_in_parts = in_parts_s.is_some_and(|seconds| seconds > 0.0);
         let slow_parts = match are_slow_in_parts {
-            true => slow_parts::slow_parts(model, inputs.regions, inputs.functions),
+            true => {
+                let regions = base.regions.iter().filter(|row| judged.is_of_ranks(&row.path));
+                slow_parts::slow_parts(model, regions, base.functions.as_ref())
+            }
             false => Vec::new(),
         };
-        Verdict { worst: judged.explained_worst(inputs), slow_parts, ..judged }
+        Verdict { worst: judged.explained_worst(model, &names.sampled, base), slow_parts, ..judged }
     }
 
     /// Returns whether there is no time at all, or no computation.
@@ -316,14 +224,14 @@ impl Verdict {
     }
 
     /// Returns the rank that computes longest, with the functions and the iterations in which it does.
-    fn explained_worst(&self, inputs: &VerdictInputs) -> Option<LongestRank> {
+    fn explained_worst(&self, model: &Model, code: &SampledCode, base: &BaseTables) -> Option<LongestRank> {
         let worst = self.worst.clone()?;
         let path = worst.region.as_ref().map(|region| region.path.as_str());
-        let rows = inputs.iterations.filter(|_| self.cluster.is_none()).map(|table| &table.rows);
+        let rows = base.iterations.as_ref().filter(|_| self.cluster.is_none()).map(|table| &table.rows);
         let explained = match &self.cluster {
-            Some(cluster) => SampledFunctions::new(&inputs.model.sums_of(&cluster.ranks), inputs.code)
+            Some(cluster) => SampledFunctions::new(&model.sums_of(&cluster.ranks), code)
                 .and_then(|functions| functions.explained_in(worst.rank, path)),
-            None => inputs.functions.and_then(|functions| functions.explained_in(worst.rank, path)),
+            None => base.functions.as_ref().and_then(|functions| functions.explained_in(worst.rank, path)),
         };
         Some(LongestRank {
             explained,
@@ -333,7 +241,8 @@ impl Verdict {
     }
 
     /// The verdict on the cluster of a run that loses most, or `None` if its ranks share one work.
-    fn of_cluster(model: &Model, places: &[CodePlace], clusters: &ClusterTable, loops: &LoopTable) -> Option<Verdict> {
+    fn of_cluster(model: &Model, places: &[CodePlace], base: &BaseTables) -> Option<Verdict> {
+        let clusters = &base.clusters;
         if !clusters.are_apart() {
             return None;
         }
@@ -358,7 +267,7 @@ impl Verdict {
         let waits_for_others_s = waits.for_others_s(row) / row.ranks.len().max(1) as f64;
         let part = model.sums_of(&row.ranks);
         let (regions, call_sites) = (regions::region_rows(&part), call_sites::call_site_rows(&part, places));
-        let verdict = Verdict::new(&part, &row.efficiency, &regions, &call_sites, loops.are_sure_of(&row.ranks));
+        let verdict = Verdict::new(&part, &row.efficiency, &regions, &call_sites, base.loops.are_sure_of(&row.ranks));
         let cluster = VerdictCluster { id: row.id, ranks: row.ranks.clone(), chosen, waits_for_others_s };
         Some(Verdict { cluster: Some(cluster), ..verdict })
     }
@@ -397,10 +306,37 @@ impl Verdict {
             undivided: is_undivided.then_some(undivided),
             recorder_s,
             communication_s,
-            worst: find_worst_rank(model, mean_s, regions),
+            worst: LongestRank::find(
+                model,
+                &model.inclusive_s(0, Activity::Computation),
+                &regions.iter().collect::<Vec<_>>(),
+            ),
+            outside_work: None,
             slow_parts: Vec::new(),
             waits_at: waits_at(model, call_sites),
         }
+    }
+
+    /// Judges work before and after the main loop by itself, and the ranks by what they compute in the loop.
+    fn with_outside_work(self, model: &Model, base: &BaseTables) -> Verdict {
+        let found = OutsideWork::find(
+            model,
+            self.elapsed_s,
+            self.imbalance_s + self.serialization.map_or(0.0, |all| all.total_s),
+            &base.regions,
+        );
+        let Some(mut found) = found.filter(|_| self.cluster.is_none()) else { return self };
+        for longest in found.before.iter_mut().chain(&mut found.after) {
+            let path = longest.region.as_ref().map(|region| region.path.as_str());
+            longest.explained =
+                base.functions.as_ref().and_then(|functions| functions.explained_in(longest.rank, path));
+        }
+        Verdict { worst: found.within.take(), outside_work: Some(found), ..self }
+    }
+
+    /// Returns whether a region is judged with the ranks: all are, but for work before and after the main loop that is judged by itself.
+    pub fn is_of_ranks(&self, path: &str) -> bool {
+        self.outside_work.as_ref().is_none_or(|work| work.is_within(path))
     }
 
     /// Subtracts from the chains the saving by even work in every region: there, different ranks are slow in different parts of an iteration.
@@ -444,42 +380,6 @@ impl ClusterWaits {
         let lost_s = (times.elapsed_s - times.avg_computation_s) * n_ranks - self.for_others_s(row);
         if lost_s > (1.0 - GOOD_CORE_EFFICIENCY) * times.elapsed_s * n_ranks { lost_s } else { 0.0 }
     }
-}
-
-fn find_worst_rank(model: &Model, mean_s: f64, regions: &[RegionRow]) -> Option<LongestRank> {
-    let computation = model.inclusive_s(0, Activity::Computation);
-    let at = index_of_largest(&computation).filter(|_| computation.len() > 1)?;
-    let rank = &model.ranks[at];
-    let by_excess = regions.iter().map(|row| WorstRegion {
-        path: row.path.clone(),
-        name: row.name.clone(),
-        between: row.between.clone(),
-        found: row.found,
-        excess_s: row.excess_computation_s(rank),
-    });
-    let region = by_excess
-        .max_by(|a, b| a.excess_s.total_cmp(&b.excess_s))
-        .filter(|worst| regions.len() > 1 && worst.excess_s > 0.0);
-    let over_mean_s = computation[at] - mean_s;
-    let row = region.as_ref().and_then(|region| regions.iter().find(|row| row.path == region.path));
-    let equals = model.ranks.iter().zip(&computation).filter(|&(other, &other_s)| {
-        other.rank != rank.rank
-            && other_s - mean_s >= MIN_EXCESS_OF_EQUAL_RANK * over_mean_s
-            && row.is_none_or(|row| {
-                row.excess_computation_s(other) >= MIN_EXCESS_OF_EQUAL_RANK * row.excess_computation_s(rank)
-            })
-    });
-    Some(LongestRank {
-        rank: rank.rank,
-        computation_s: computation[at],
-        mean_s,
-        over_mean_s,
-        preempted: preemption_loss(rank),
-        region,
-        explained: None,
-        iterations: None,
-        equal_ranks: equals.map(|(other, _)| other.rank).collect(),
-    })
 }
 
 fn waits_at(model: &Model, call_sites: &[SiteRow]) -> Option<WaitsAt> {

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
-use lbprof_thresholds::verdict::{MIN_DIFFERENCE_OF_PREDICTIONS, MIN_FACTOR_OF_EACH_ITERATION, MIN_SHOWN_SAVING};
+use lbprof_thresholds::verdict::{MIN_FACTOR_OF_EACH_ITERATION, MIN_SHOWN_SAVING};
 use lbprof_thresholds::wording::MIN_GAIN_AT_ALL;
 use serde::Serialize;
 
 use super::bounds::{ListBounds, first_entries};
-use super::words::{escape_name, short_path};
 use super::{ClusterTable, fraction_of};
 use lbprof_analysis::model::region_state::RegionState;
 use lbprof_analysis::model::replay_results::ReplayResults;
@@ -32,8 +31,7 @@ pub struct PredictionRow {
     pub rank: Option<u32>,
     /// The run's time then.
     pub time_s: f64,
-    /// Predicted saving: the time of `as measured` less this, so that an error of the replay is on both sides. If the recorder disturbed the run, all
-    /// scenarios but these two leave its time out, and are compared with `without the recorder`.
+    /// Predicted saving: the time of `as measured` less this, so that an error of the replay is on both sides.
     pub saved_s: f64,
     /// Saving as a fraction of the time that it is of.
     pub saved_share: f64,
@@ -48,9 +46,6 @@ enum ScenarioKind {
     /// The run replayed with everything as it was.
     #[serde(rename = "as measured")]
     AsMeasured,
-    /// The run replayed without the recorder's time, where that is more than 2 % of any rank's.
-    #[serde(rename = "without the recorder")]
-    WithoutRecorder,
     /// Without latency, with infinite bandwidth.
     #[serde(rename = "ideal network")]
     IdealNetwork,
@@ -78,7 +73,7 @@ enum ScenarioKind {
     /// A function computed several times as fast, with what it calls.
     #[serde(rename = "function faster")]
     FunctionFaster,
-    /// A rank that computes several times as fast: the one with which all others exchange messages.
+    /// A rank that computes several times as fast: the one with which all others exchange messages; without a rank all that answer requests.
     #[serde(rename = "rank faster")]
     RankFaster,
     /// Threads that work equally long in each instance of parallel regions.
@@ -185,78 +180,59 @@ fn path_rows(followed: &ReplayResults) -> (Vec<PathRow>, Vec<PathRank>, f64) {
 }
 
 /// A note on the predictions: the reason why some are missing, or an oddity.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, crate::JsonSchema)]
 pub enum PredictionNote {
     /// Calls of some ranks were recorded as sums, so that there is no prediction at all.
+    #[serde(rename = "calls are sums")]
     CallsAreSums,
     /// Not all that ranks wait for is known, so that there is no prediction at all.
+    #[serde(rename = "not all known")]
     NotAllIsKnown,
-    /// Work is handed out on demand: none that depends on who does what.
+    /// Work is handed out to whoever is ready first: no prediction that depends on who does what.
+    #[serde(rename = "on demand")]
     OnDemand,
     /// Ranks have loops by themselves: balance only among the ranks of one loop.
+    #[serde(rename = "own loops")]
     OwnLoops,
     /// Ranks run different code, and not in the same iterations: balance only among the ranks of one cluster.
+    #[serde(rename = "other code")]
     OtherCode,
-    /// The computation of the same iteration on different ranks is not known: no balance in each one.
+    /// Ranks end their iterations with different calls, and it matters which of them are the same one: no balance in each iteration.
+    #[serde(rename = "iterations unknown")]
     EachIsUnknown,
-    /// The recorder disturbed the run: predictions leave its time out.
-    RecorderLeftOut,
     /// Messages waited for the other rank to be in MPI again, which is inferred from when calls ended.
+    #[serde(rename = "inferred progress")]
     InferredProgress,
-    /// A region gains less by being balanced than one within it: the paths of both.
-    OuterGainsLess(String, String),
 }
 
 impl PredictionNote {
-    /// Returns the word in JSON, and the note as a sentence without its full stop.
-    pub fn name_and_text(&self) -> (&'static str, String) {
-        let (name, text) = match self {
-            PredictionNote::CallsAreSums => (
-                "calls are sums",
-                "not known: calls of some ranks were recorded as sums (LBPROF_MODE=profile, or LBPROF_LIMIT was reached)",
-            ),
-            PredictionNote::NotAllIsKnown => {
-                ("not all known", "not known: the logs do not show what some calls waited for (see Waiting)")
+    /// Returns the note as a sentence without its full stop.
+    pub fn text(self) -> &'static str {
+        match self {
+            PredictionNote::CallsAreSums => {
+                "not known: calls of some ranks were recorded as sums (LBPROF_MODE=profile, or LBPROF_LIMIT was reached)"
             }
-            PredictionNote::OnDemand => (
-                "on demand",
-                "work is handed out on demand, to whoever is ready first: what balancing would gain cannot be replayed",
-            ),
-            PredictionNote::OwnLoops => (
-                "own loops",
+            PredictionNote::NotAllIsKnown => "not known: the logs do not show what some calls waited for (see Waiting)",
+            PredictionNote::OnDemand => {
+                "work is handed out on demand, to whoever is ready first: what balancing would gain cannot be replayed"
+            }
+            PredictionNote::OwnLoops => {
                 "some ranks have a loop of their own, whose work the others cannot take over: balancing is predicted only among the ranks \
-                 of one loop",
-            ),
-            PredictionNote::OtherCode => (
-                "other code",
-                "the ranks run different code, and one cannot take over another's work: balancing is predicted only among the ranks of one \
-                 cluster",
-            ),
-            PredictionNote::EachIsUnknown => (
-                "iterations unknown",
-                "balance in each iteration is not predicted: ranks end their iterations with different calls, or go through different \
-                 numbers of them, so it is not known which of them are the same one; mark iterations (LBPROF_ITERATION_BEGIN) to get a prediction",
-            ),
-            PredictionNote::RecorderLeftOut => (
-                "recorder left out",
-                "the recorder disturbed the run: all predictions leave its time out, by its share of samples, and save that much of the time \
-                 without it",
-            ),
-            PredictionNote::InferredProgress => (
-                "inferred progress",
-                "some messages moved only once the other rank had called MPI again: that is inferred from when the calls of this run ended, and \
-                 the predictions depend on it",
-            ),
-            PredictionNote::OuterGainsLess(outer, inner) => {
-                let [outer, inner] = [outer, inner].map(|path| escape_name(short_path(path)));
-                let text = format!(
-                    "balancing {outer} gains less than balancing {inner} in it: it levels what ranks compute in {outer} in all, and who \
-                     computes more in {inner} computes less elsewhere in it"
-                );
-                return ("outer gains less", text);
+                 of one loop"
             }
-        };
-        (name, text.to_owned())
+            PredictionNote::OtherCode => {
+                "the ranks run different code, and one cannot take over another's work: balancing is predicted only among the ranks of one \
+                 cluster"
+            }
+            PredictionNote::EachIsUnknown => {
+                "balance in each iteration is not predicted: ranks end their iterations with different calls, or go through different \
+                 numbers of them, so it is not known which of them are the same one; mark iterations (LBPROF_ITERATION_BEGIN) to get a prediction"
+            }
+            PredictionNote::InferredProgress => {
+                "some messages moved only once the other rank had called MPI again: that is inferred from when the calls of this run ended, and \
+                 the predictions depend on it"
+            }
+        }
     }
 }
 
@@ -270,8 +246,6 @@ pub struct WhatIfTable {
     pub notes: Vec<PredictionNote>,
     /// Seconds of the run as measured, replayed with everything as it was; `None` where the ranks were not followed.
     pub measured_s: Option<f64>,
-    /// Seconds of the run that predictions change: as measured, without the recorder's time where that disturbed it.
-    pub base_s: Option<f64>,
     /// The error of `measured_s`: over the run's elapsed time, less 1.
     pub replay_error: Option<f64>,
     /// The critical path by region and activity, the longest first.
@@ -297,9 +271,9 @@ impl WhatIfTable {
 
     /// Returns the predictions worth showing. Changes that the user did not ask for must save more than the error of the replay.
     pub fn shown_rows(&self) -> impl Iterator<Item = &PredictionRow> {
-        let base_s = self.base_s.unwrap_or(0.0);
-        let error_s = self.replay_error.unwrap_or(0.0).abs() * base_s;
-        let least_s = error_s.max(MIN_SHOWN_SAVING * base_s);
+        let measured_s = self.measured_s.unwrap_or(0.0);
+        let error_s = self.replay_error.unwrap_or(0.0).abs() * measured_s;
+        let least_s = error_s.max(MIN_SHOWN_SAVING * measured_s);
         self.rows.iter().filter(move |row| {
             let is_change = row.scenario.is_redistribution()
                 || matches!(row.scenario, WhatIfScenario::Faster(..) | WhatIfScenario::RankFaster(..));
@@ -310,12 +284,11 @@ impl WhatIfTable {
     pub(super) fn new(model: &Model, clusters: &ClusterTable) -> WhatIfTable {
         let Some(followed) = &model.followed else { return WhatIfTable::default() };
         let measured_s = replayed_s(followed, WhatIfScenario::Measured);
-        let without_recorder_s = replayed_s(followed, WhatIfScenario::WithoutRecorder);
-        let base_s = without_recorder_s.or(measured_s);
         let (all_is_known, on_demand) = (followed.counts.all_is_known(), followed.counts.hands_out_work);
         let mut rows: Vec<PredictionRow> = Vec::new();
         for &(scenario, time_s) in followed.scenario_times.iter().filter(|_| all_is_known) {
-            if scenario == WhatIfScenario::IdealAsRecorded {
+            let is_of_server = matches!(scenario, WhatIfScenario::RankFaster(..)) && !clusters.servers.is_empty();
+            if is_of_server {
                 continue;
             }
             // Scenarios that the user asked for are answered even if ranks run different code.
@@ -332,8 +305,10 @@ impl WhatIfTable {
                 }
                 _ => time_s.max(0.0),
             };
-            let is_fixed = matches!(scenario, WhatIfScenario::Measured | WhatIfScenario::WithoutRecorder);
-            rows.push(PredictionRow::new(model, scenario, time_s, if is_fixed { measured_s } else { base_s }));
+            rows.push(PredictionRow::new(model, scenario, time_s, measured_s));
+        }
+        if let Some(measured_s) = measured_s.filter(|_| all_is_known) {
+            rows.extend(faster_servers(model, clusters, measured_s));
         }
         rows.sort_by_key(prediction_order);
         let (path, path_ranks, path_s) = path_rows(followed);
@@ -341,7 +316,7 @@ impl WhatIfTable {
         let elapsed_s = model.facts.selected.run_s.unwrap_or_else(|| model.elapsed_s());
         let replay_error = measured_s.filter(|_| elapsed_s > 0.0).map(|measured_s| measured_s / elapsed_s - 1.0);
         let mut table =
-            WhatIfTable { rows, measured_s, base_s, replay_error, path, path_ranks, path_s, ..WhatIfTable::default() };
+            WhatIfTable { rows, measured_s, replay_error, path, path_ranks, path_s, ..WhatIfTable::default() };
         table.notes = match (all_is_known, on_demand) {
             _ if measured_s.is_none() && model.ranks.len() < 2 => Vec::new(),
             _ if measured_s.is_none() => vec![PredictionNote::CallsAreSums],
@@ -351,9 +326,6 @@ impl WhatIfTable {
         };
         if all_is_known && measured_s.is_some() && followed.counts.is_progress_dependent() {
             table.notes.push(PredictionNote::InferredProgress);
-        }
-        if all_is_known && without_recorder_s.is_some() {
-            table.notes.push(PredictionNote::RecorderLeftOut);
         }
         table
     }
@@ -368,23 +340,18 @@ impl WhatIfTable {
         if !iterations_are_known(model, &model.outermost_iterated) {
             notes.push(PredictionNote::EachIsUnknown);
         }
-        let least_s = MIN_DIFFERENCE_OF_PREDICTIONS * self.base_s.unwrap_or(0.0);
-        notes.extend(
-            self.outer_gains_less(least_s)
-                .map(|(outer, inner)| PredictionNote::OuterGainsLess(outer.to_owned(), inner.to_owned())),
-        );
         notes
     }
 
     /// Limits the saving to `most_s` seconds.
     pub(super) fn limit(&self, row: &mut PredictionRow, most_s: f64) {
         row.saved_s = row.saved_s.min(most_s);
-        row.saved_share = fraction_of(row.saved_s, self.base_s.unwrap_or(0.0));
+        row.saved_share = fraction_of(row.saved_s, self.measured_s.unwrap_or(0.0));
     }
 
     /// Returns whether balancing any work saves more than this share of the run.
     pub fn balance_gains(&self, least: f64) -> bool {
-        let least_s = least * self.base_s.unwrap_or(0.0);
+        let least_s = least * self.measured_s.unwrap_or(0.0);
         self.rows.iter().any(|row| row.scenario.is_redistribution() && self.is_gain(row) && row.saved_s > least_s)
     }
 
@@ -414,22 +381,6 @@ impl WhatIfTable {
         };
         !(of_all && self.notes.iter().any(|note| matches!(note, PredictionNote::OwnLoops | PredictionNote::OtherCode)))
     }
-
-    /// Returns the paths of a region and of one inside it that gains at least `least_s` seconds more by balancing.
-    pub fn outer_gains_less(&self, least_s: f64) -> Option<(&str, &str)> {
-        let balanced = self.rows.iter().filter(|row| matches!(row.scenario, WhatIfScenario::Balanced(_)));
-        let balanced: Vec<(&str, f64)> =
-            balanced.filter_map(|row| Some((row.region.as_deref()?, row.saved_s))).collect();
-        for &(inner, inner_s) in &balanced {
-            for &(outer, outer_s) in &balanced {
-                let is_within = inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/'));
-                if is_within && outer_s + least_s <= inner_s {
-                    return Some((outer, inner));
-                }
-            }
-        }
-        None
-    }
 }
 
 fn replayed_s(followed: &ReplayResults, scenario: WhatIfScenario) -> Option<f64> {
@@ -442,13 +393,12 @@ impl PredictionRow {
         self.saved_share > MIN_GAIN_AT_ALL
     }
 
-    fn new(model: &Model, scenario: WhatIfScenario, time_s: f64, base_s: Option<f64>) -> PredictionRow {
+    fn new(model: &Model, scenario: WhatIfScenario, time_s: f64, measured_s: Option<f64>) -> PredictionRow {
         use ScenarioKind as Kind;
         let asked = &model.asked_threads;
         let (kind, region, rank, times) = match scenario {
-            WhatIfScenario::Ideal | WhatIfScenario::IdealAsRecorded => (Kind::IdealNetwork, None, None, None),
+            WhatIfScenario::Ideal => (Kind::IdealNetwork, None, None, None),
             WhatIfScenario::Measured => (Kind::AsMeasured, None, None, None),
-            WhatIfScenario::WithoutRecorder => (Kind::WithoutRecorder, None, None, None),
             WhatIfScenario::Network(..) => (Kind::Network, None, None, None),
             WhatIfScenario::Balanced(region) => (Kind::RegionBalanced, region_path(model, region), None, None),
             WhatIfScenario::BalancedEach(region) => (Kind::RegionBalancedEach, region_path(model, region), None, None),
@@ -477,7 +427,7 @@ impl PredictionRow {
             _ => (None, None),
         };
         let times = times.filter(|times| times.is_finite());
-        let saved_s = base_s.unwrap_or(time_s) - time_s;
+        let saved_s = measured_s.unwrap_or(time_s) - time_s;
         PredictionRow {
             row: ScenarioRow { scenario: kind, times, latency_s, bytes_per_s },
             scenario,
@@ -485,10 +435,24 @@ impl PredictionRow {
             rank: rank.and_then(|rank| Some(model.ranks.get(rank as usize)?.rank)),
             time_s,
             saved_s,
-            saved_share: fraction_of(saved_s, base_s.unwrap_or(0.0)),
+            saved_share: fraction_of(saved_s, measured_s.unwrap_or(0.0)),
             is_asked: model.asked.contains(&scenario),
         }
     }
+}
+
+/// Predicts faster answers of the ranks that hand out work. A replay would keep the order of requests, which depends on them.
+fn faster_servers(model: &Model, clusters: &ClusterTable, measured_s: f64) -> Vec<PredictionRow> {
+    let servers = &clusters.servers;
+    let Some(first) = servers.first() else { return Vec::new() };
+    let at = model.ranks.iter().position(|rank| rank.rank == first.rank).unwrap_or(0) as u32;
+    let rows = [2.0, f64::INFINITY].into_iter().zip([0, 1]).map(|(times, change)| {
+        let saved_s = servers.iter().map(|server| server.saved_s[change]).fold(f64::INFINITY, f64::min);
+        let row =
+            PredictionRow::new(model, WhatIfScenario::RankFaster(at, times), measured_s - saved_s, Some(measured_s));
+        PredictionRow { rank: row.rank.filter(|_| servers.len() == 1), ..row }
+    });
+    rows.collect()
 }
 
 fn region_path(model: &Model, region: RegionIdx) -> Option<String> {
@@ -513,15 +477,14 @@ fn mixes_codes(model: &Model, clusters: &ClusterTable, scenario: WhatIfScenario)
 }
 
 /// First component of the sort key for scenarios that are sorted by gain.
-const LAST: u8 = 3;
+const LAST: u8 = 2;
 
 /// Returns the sort key. Among equal gains, to a nanosecond, scenarios about a rank come first because they say more.
 fn prediction_order(row: &PredictionRow) -> (u8, i64, bool) {
     let lost_ns = (-row.saved_s * 1e9).round() as i64;
     match row.scenario {
         WhatIfScenario::Measured => (0, 0, false),
-        WhatIfScenario::WithoutRecorder => (1, 0, false),
-        WhatIfScenario::Ideal => (2, 0, false),
+        WhatIfScenario::Ideal => (1, 0, false),
         _ => (LAST, lost_ns, row.rank.is_none()),
     }
 }

@@ -10,6 +10,7 @@ mod leading_threads;
 mod losses;
 mod reports;
 mod selection;
+mod several_losses;
 mod situations;
 mod states;
 mod truth;

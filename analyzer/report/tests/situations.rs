@@ -4,7 +4,8 @@
 
 use std::path::Path;
 
-use lbprof_analysis::model::samples::OffCoreSums;
+use lbprof_analysis::model::Model;
+use lbprof_analysis::model::samples::{CalledBackAt, CpuTime, OffCoreSums};
 use lbprof_analysis::structure::code_place::CodePlace;
 use lbprof_analysis::structure::symbols;
 use lbprof_collector::definition::{LifetimePoint, MpiObject, ObjectKind, ResourceUsage};
@@ -58,10 +59,15 @@ fn named(scenario: Scenario, command: &str) -> Report {
 
 /// The same of a run that was looked at while it ran.
 fn named_at(scenario: Scenario, command: &str, seen_at_s: Option<f64>) -> Report {
+    named_with(scenario, command, |model| model.facts.seen_at_s = seen_at_s)
+}
+
+/// The same with facts that no log of the simulator has.
+fn named_with(scenario: Scenario, command: &str, add_facts: impl Fn(&mut Model)) -> Report {
     let dir = written(called(scenario, command));
     let mut model = model_in(dir.path());
     model.facts.mpi = "Open MPI v4.1.4".to_owned();
-    model.facts.seen_at_s = seen_at_s;
+    add_facts(&mut model);
     let mut resolved = symbols::sites_without_names(&model.sites);
     for place in &mut resolved.places {
         // The simulator puts call site n at offset 16 n.
@@ -145,7 +151,7 @@ fn work_after_the_loop_is_said_to_be_there() {
 #[test]
 fn a_slow_rank_of_each_iteration_has_no_work_outside_of_the_loop() {
     let report = named(one_slow(|_| 2), "solver box.in");
-    assert!(report.outside_work.is_none(), "{:?}", report.outside_work);
+    assert!(report.verdict.outside_work.is_none(), "{:?}", report.verdict.outside_work);
     assert!(report.emptied_ranks.is_none(), "{:?}", report.emptied_ranks);
 }
 
@@ -380,15 +386,57 @@ fn small_messages() -> Report {
     named(scenario, "solver box.in")
 }
 
-/// In 400 steps of 1 ms the sum takes 20 µs, but in three of them 80 ms.
+/// In 400 steps of 1 ms the sum takes 20 µs, but in three of them 80 ms. It is known how long each rank sleeps in it.
 fn rare_delays() -> Report {
+    delays_in_sums(|model| sleep_in_sums(model, 0.0))
+}
+
+fn delays_in_sums(add_facts: impl Fn(&mut Model)) -> Report {
     let scenario = ranks(4).each(|_, script| {
         script.repeat(400, |n, script| {
             let sum = if n % 133 == 60 { 80.0 } else { 0.02 };
             script.iteration("step", |script| script.compute(1.0).at("sum").allreduce(8, sum))
         })
     });
-    named(scenario, "solver box.in")
+    named_with(scenario, "solver box.in", add_facts)
+}
+
+/// Rank 0 sleeps in its sums for so long, the others never.
+fn sleep_in_sums(model: &mut Model, seconds: f64) {
+    for rank in &mut model.ranks {
+        let asleep_s = if rank.rank == 0 { seconds } else { 0.0 };
+        let places = vec![((0, Activity::Collective, CoreState::Asleep), asleep_s)];
+        rank.samples.off_core = Some(OffCoreSums { places, known_s: 1.0 });
+    }
+}
+
+#[test]
+fn rare_delays_are_the_networks_only_if_no_function_of_the_program_may_take_them() {
+    let advice_of = |report: &Report| report.findings[0].advice.as_ref().unwrap().label_and_text().1.to_owned();
+    let awake = rare_delays();
+    assert!(advice_of(&awake).starts_with("the network") && awake.findings[0].gain.is_some());
+    let asleep = delays_in_sums(|model| sleep_in_sums(model, 0.24));
+    let words = lbprof_report::findings::answer_in_words(&asleep);
+    assert!(words.contains("of the run, for most of which a rank sleeps"), "{words}");
+    for report in [asleep, delays_in_sums(|_| ())] {
+        let advice = advice_of(&report);
+        assert_eq!(report.findings[0].kind, "rare delays");
+        assert!(advice.contains("MPI_Op_create") && !advice.starts_with("the network"), "{advice}");
+        assert!(report.findings[0].gain.is_none(), "{:?}", report.findings[0].gain);
+    }
+}
+
+#[test]
+fn ranks_in_a_reduction_wait_for_the_one_whose_own_function_runs_in_it() {
+    let report = delays_in_sums(|model| {
+        sleep_in_sums(model, 0.0);
+        let at = CalledBackAt { operation: Operation::Allreduce as u16, function: 0 };
+        model.ranks[0].samples.called_back = vec![(at, CpuTime { samples: 240, seconds: 0.24, ..CpuTime::default() })];
+    });
+    let words = lbprof_report::findings::answer_in_words(&report);
+    let [answer, ..] = report.findings.as_slice() else { panic!("no answer") };
+    assert_eq!((answer.kind, answer.ranks.as_slice()), ("called by MPI", &[0][..]), "{words}");
+    assert!((answer.seconds - 0.24).abs() < 0.01, "{words}");
 }
 
 /// 400 steps of `work(rank, step)` of 1 ms or `longest(step)`, with a sum that takes 20 µs, or `first` in the first step.
@@ -487,6 +535,129 @@ fn workers_that_wait_for_a_busy_coordinator_say_so() {
     let gain = answer.gain.as_ref().unwrap_or_else(|| panic!("no gain: {words}"));
     assert!((0.1..0.2).contains(&gain.share), "{gain:?}");
     assert!(gain.text.starts_with("half the time per request on rank 0"), "{gain:?}");
+}
+
+/// Receives a message of any source.
+fn receive_any(script: RankScript, source: u32, wait: f64) -> RankScript {
+    script.call(Operation::Recv, wait, |record| {
+        (record.peer, record.tag, record.received) = (source as i32, 0, 8);
+        record.flags |= CallFlags::ANY_SOURCE;
+    })
+}
+
+/// Ranks from `coordinators` on ask one of these in turn for 20 tasks of 12 ms each, all in one function. A request takes 6 ms: three workers keep a coordinator busy.
+fn coordinated_in_one_function(coordinators: u32) -> Report {
+    const TASKS: u32 = 20;
+    let scenario = ranks(4 * coordinators).each(|rank, script| match rank {
+        own if own < coordinators => script.repeat(TASKS, |_, script| {
+            (1..4).fold(script, |script, worker| {
+                let worker = own + worker * coordinators;
+                let asked = receive_any(script.at("receive"), worker, 0.1);
+                asked.compute(5.8).at("send").send(worker as i32, 1, 8, 0.1)
+            })
+        }),
+        worker => script.repeat(TASKS, move |task, script| {
+            let number = worker / coordinators;
+            let wait = if task == 0 { 6.0 * f64::from(number) - 0.1 } else { 5.9 };
+            let coordinator = (worker % coordinators) as i32;
+            script.at("send").send(coordinator, 0, 8, 0.1).at("receive").recv(coordinator, 1, 8, wait).compute(12.0)
+        }),
+    });
+    named(scenario, "farm tasks.txt")
+}
+
+#[test]
+fn coordinators_and_workers_in_one_function_are_judged_apart() {
+    for (coordinators, who) in [(1, "rank 0, which needs"), (2, "ranks 0, 1, which need")] {
+        let report = coordinated_in_one_function(coordinators);
+        let words = lbprof_report::findings::answer_in_words(&report);
+        assert_eq!(report.findings[0].kind, "busy coordinator", "{words}");
+        assert!(words.contains(&format!("wait for {who} 5.80 ms for each request")), "{words}");
+        // Of 18 ms a task, a worker then needs 15: it waits 9 ms for the first one.
+        let gain = report.findings[0].gain.as_ref().unwrap_or_else(|| panic!("no gain: {words}"));
+        assert!((gain.seconds - 0.0605).abs() < 0.005, "{gain:?}");
+    }
+}
+
+/// Rank 0 sleeps for 30 ms, and then answers three workers, whose tasks take 10 ms. It sleeps until a poll succeeds, so that the sleep counts as waiting.
+fn polling_in_one_function() -> Report {
+    const ROUNDS: u32 = 20;
+    let scenario = ranks(4).each(|rank, script| match rank {
+        0 => script.repeat(ROUNDS, |_, script| {
+            let polled = script.at("halo").call(Operation::Iprobe, 29.4, |record| {
+                (record.peer, record.tag) = (1, 0);
+                record.flags |= CallFlags::ANY_SOURCE;
+            });
+            (1..4).fold(polled, |script, worker| {
+                receive_any(script.at("receive"), worker, 0.1).at("send").send(worker as i32, 1, 8, 0.1)
+            })
+        }),
+        worker => script.repeat(ROUNDS, move |round, script| {
+            let wait = if round == 0 { 29.4 + 0.2 * f64::from(worker) - 0.1 } else { 19.9 };
+            script.at("send").send(0, 0, 8, 0.1).at("receive").recv(0, 1, 8, wait).compute(10.0)
+        }),
+    });
+    named(scenario, "farm tasks.txt")
+}
+
+#[test]
+fn sleep_between_polls_that_counts_as_waiting_is_the_answer() {
+    let report = polling_in_one_function();
+    let words = lbprof_report::findings::answer_in_words(&report);
+    assert_eq!(report.findings[0].kind, "sleeping coordinator", "{words}");
+    // Without the sleep, after the first one, workers are busy for 20 tasks of 10 ms.
+    let gain = report.findings[0].gain.as_ref().unwrap_or_else(|| panic!("no gain: {words}"));
+    assert!((gain.share - (1.0 - 230.0 / 610.0)).abs() < 0.05, "{gain:?}");
+}
+
+/// In each of 30 steps rank 0 computes 5 ms, then sends a command, and collects the results of three workers, which take 10 ms; all in one function.
+fn commanded_in_one_function() -> Report {
+    let scenario = ranks(4).each(|rank, script| match rank {
+        0 => script.repeat(30, |_, script| {
+            let sent = (1..4).fold(script.compute(5.0).at("send"), |script, worker| script.send(worker, 1, 8, 0.1));
+            (1..4).fold(sent.at("receive"), |script, worker| {
+                script.recv(worker, 0, 8, if worker == 1 { 9.9 } else { 0.1 })
+            })
+        }),
+        worker => script.repeat(30, move |step, script| {
+            let wait = if step == 0 { 5.0 + 0.1 * f64::from(worker) } else { 5.3 };
+            script.at("halo").recv(0, 1, 8, wait).compute(10.0).at("end").send(0, 0, 8, 0.1)
+        }),
+    });
+    let dir = written(called(scenario, "dem packing.in"));
+    let model = model_in(dir.path());
+    let mut resolved = symbols::sites_without_names(&model.sites);
+    for (place, line) in resolved.places.iter_mut().zip(10..) {
+        *place = CodePlace { function: Some("run".to_owned()), line: Some(line), ..place.clone() };
+    }
+    Report::new(&model, &resolved)
+}
+
+#[test]
+fn a_master_is_known_by_its_calls_in_the_function_of_its_followers() {
+    let report = commanded_in_one_function();
+    let words = lbprof_report::findings::answer_in_words(&report);
+    assert_eq!(report.findings[0].kind, "awaited master", "{words}");
+    assert!(words.contains("ranks 1-3 wait for the next message of rank 0"), "{words}");
+}
+
+#[test]
+fn a_rank_that_only_receives_gains_by_the_message() {
+    const MESSAGES: u32 = 30;
+    let scenario = ranks(4).each(|rank, script| match rank {
+        0 => script.repeat(MESSAGES, |_, script| {
+            (1..4).fold(script, |script, sender| script.at("receive").recv(sender, 0, 8, 0.1).compute(5.9))
+        }),
+        sender => script.repeat(MESSAGES, move |message, script| {
+            let wait = if message == 0 { 6.0 * f64::from(sender - 1) + 0.1 } else { 16.0 };
+            let send = |r: &mut Record| (r.peer, r.tag, r.sent) = (0, 0, 8);
+            script.at("halo").call(Operation::Ssend, wait, send).compute(2.0)
+        }),
+    });
+    let report = named(scenario, "farm tasks.txt");
+    let words = lbprof_report::findings::answer_in_words(&report);
+    assert_eq!(report.findings[0].kind, "busy coordinator", "{words}");
+    assert!(words.contains("half the time per message on rank 0") && !words.contains("request"), "{words}");
 }
 
 /// In each of 30 steps rank 0 prepares work for 5 ms, sends it, and collects the results of three workers, which take 10 ms.
@@ -757,6 +928,38 @@ fn thread_pool() -> Report {
         })
     });
     sampled_report(written(called(scenario, "renderer scene.in")).path())
+}
+
+/// In 20 steps the thread that calls MPI sleeps for 50 ms until short threads have worked for `cpu_ms(rank)` in all, of which there are no samples.
+fn short_threads(work: fn(u32) -> f64, cpu_ms: fn(u32) -> f64) -> Report {
+    let program = Program::new(&["-g"]);
+    let (path, build_id) = (program.path.to_str().unwrap().to_owned(), program.build_id.clone());
+    let routine = program.begin("force");
+    let scenario = Scenario::ranks(2).each(move |rank, script| {
+        let script = script.program(&path, &build_id).sampled(1000);
+        let script = script.short_threads(routine, 900, cpu_ms(rank)).repeat(20, move |_, script| {
+            let own = work(rank);
+            let script = script.compute_at(routine, 0.5).compute(own);
+            script.barrier(0.2 + work(0) - own)
+        });
+        script.usage(10.0, 1).off_core(&[(0.5, 20.0 * work(rank), CoreState::Asleep)], 0.0, 0)
+    });
+    sampled_report(written(called(scenario, "renderer scene.in")).path())
+}
+
+#[test]
+fn threads_too_short_for_samples_are_the_answer_by_their_cpu_time() {
+    let report = short_threads(|_| 50.0, |rank| if rank == 0 { 950.0 } else { 600.0 });
+    let words = lbprof_report::findings::answer_in_words(&report);
+    assert_eq!(report.findings[0].kind, "thread pool", "{words}");
+    assert!(words.contains("the threads of rank 0 work 1.2 times the average"), "{words}");
+    assert!(!words.contains("slept or waited for I/O"), "{words}");
+    let uneven =
+        short_threads(|rank| if rank == 0 { 50.0 } else { 25.0 }, |rank| if rank == 0 { 950.0 } else { 450.0 });
+    let words = lbprof_report::findings::answer_in_words(&uneven);
+    assert_eq!((uneven.findings[0].kind, uneven.findings[0].ranks.as_slice()), ("asleep rank", &[0][..]), "{words}");
+    assert!(words.contains("most of that waiting for other threads of the process"), "{words}");
+    assert!(words.contains("the threads of rank 0 work 1.4 times the average"), "{words}");
 }
 
 #[test]

@@ -440,23 +440,6 @@ fn a_run_that_hung_is_reported_where() {
 }
 
 #[test]
-fn the_rank_that_crashed_is_named_before_those_that_the_launcher_ended() {
-    // Rank 0 crashes outside of MPI after 110 ms. The launcher notices, and ends the others 10 and 20 ms later.
-    let mut model = model(Scenario::ranks(3).each(|rank, script| {
-        let script = script.compute(100.0).at("start").barrier(10.0);
-        if rank == 0 { script.kill(2) } else { script.at("end").kill_in(Operation::Barrier, 3) }
-    }));
-    for (rank, end_s) in [(1, 0.12), (2, 0.13)] {
-        (model.ranks[rank].lifetime.is_killed, model.ranks[rank].end_s) = (true, end_s);
-    }
-    let report = report_on(&model);
-    let verdict = lbprof_report::findings::answer_in_words(&report);
-    let expected = "The run did not end by MPI_Finalize or exit: rank 0 ended first, by a crash as it seems (last seen outside of MPI after 110.0 ms), \
-                    then ranks 1, 2 were ended by signals, rank 1 first, after 120.0 ms, the last after 130.0 ms";
-    assert!(verdict.starts_with(expected), "{verdict}");
-}
-
-#[test]
 fn waiting_within_iterations_is_not_reported_as_transfer() {
     // In each of 30 steps rank 3 works 50 ms and the others 20; they meet; then rank 0 works 40 ms alone and the others wait
     // for it. On an ideal network a step takes 90 ms; the estimate knows of 60 (rank 0's 20 + 40).
@@ -596,7 +579,7 @@ fn where_hosts_have_clocks_that_cannot_be_compared_neither() {
 }
 
 #[test]
-fn what_grows_and_recurs_over_the_iterations_is_found() {
+fn what_grows_over_the_iterations_is_found() {
     // Rank 1 has 2 ms more than rank 0 at first and 8 ms more at last; every 10th step both have 12 ms more, from the 4th on.
     let report = report(Scenario::ranks(2).each(|rank, script| {
         script.repeat(200, move |step, script| {
@@ -608,11 +591,6 @@ fn what_grows_and_recurs_over_the_iterations_is_found() {
     }));
     let course = report.iterations.unwrap().course;
     let trends = course.trends.unwrap();
-    let [period] = trends.max.periods[..] else { panic!("one period") };
-    assert_eq!((period.length, period.first), (10, 3));
-    // The median of the others is that of all, so that the growth within a period remains.
-    assert!((period.size - 0.012).abs() < 0.0005, "{period:?}");
-    assert_eq!(trends.imbalance.periods, []);
     let trend = trends.imbalance.trend.unwrap();
     // Half of the difference between two ranks is the longest less the mean.
     assert!((trend.slope - 0.5 * 0.006 / 199.0).abs() < 1e-9, "{trend:?}");

@@ -6,7 +6,6 @@
 #![forbid(unsafe_code)]
 
 pub mod compare;
-pub mod export;
 pub mod extrap;
 mod from_report;
 pub mod html;
@@ -18,6 +17,11 @@ mod sequential_time;
 pub mod store;
 pub mod table;
 pub mod text;
+
+#[cfg(not(feature = "schema"))]
+pub(crate) use lbprof_no_schema::JsonSchema;
+#[cfg(feature = "schema")]
+pub(crate) use schemars::JsonSchema;
 
 pub use key::{NotInStudy, RunCondition, run_numbers};
 pub use run::RunMetrics;

@@ -11,7 +11,7 @@ thresholds! {
     MIN_TIME_OF_FIRST_LOOK_S: f64 = 60.0, unit "s", validated "lb-report/tests/first_look.rs";
 
     /// Share of its time from which on a rank's recorder disturbs what it records.
-    MIN_DISTURBANCE: f64 = 0.02, unit "of a rank's time", validated "analysis/src/model/recorder_time.rs";
+    MIN_DISTURBANCE: f64 = 0.02, unit "of a rank's time", validated "analysis/src/metrics/findings.rs";
 
     /// Standard errors from which on a difference is significant.
     MIN_STANDARD_ERRORS: f64 = 2.0, unit "standard errors", validated "tests/sampling.rs";
@@ -85,15 +85,6 @@ thresholds! {
     /// Most blocks of consecutive iterations that a trend is sought in. So what only lasts for less than a 24th of the run, whatever its own order, is no
     /// trend.
     MAX_BLOCKS_OF_TREND: usize = 24, unit "blocks", validated "analysis/src/metrics/trend.rs";
-
-    /// Least times that something must recur.
-    MIN_RECURRENCES: usize = 3, unit "times", validated "analysis/src/metrics/trend.rs";
-
-    /// Share of its turns in which an iteration that recurs must stand out.
-    MIN_HITS_OF_RECURRENCE: f64 = 0.8, unit "of its turns", validated "analysis/src/metrics/trend.rs";
-
-    /// Longest period that is sought.
-    MAX_PERIOD: usize = 1000, unit "iterations", validated "analysis/src/metrics/trend.rs";
 
     /// Quotient of the numbers of calls from which on they are many more.
     MIN_FACTOR_OF_CALLS: f64 = 1.5, unit "factor", validated "analysis/src/metrics/cluster/difference.rs";

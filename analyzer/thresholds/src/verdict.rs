@@ -34,12 +34,6 @@ thresholds! {
     /// Share of what the judged ranks lose that waiting for a coordinator's computation must have for that to be the answer.
     MIN_LOSS_TO_COORDINATOR: f64 = 0.3, unit "of what is lost", validated "report/tests/situations.rs";
 
-    /// Share of the elapsed time for which a coordinator must wait between polls, to be one that sleeps.
-    MIN_POLLING_OF_COORDINATOR: f64 = 0.5, unit "of the elapsed time", validated "report/tests/situations.rs";
-
-    /// Seconds between two polls, on average, from which on a rank sleeps between them: less is the time of other work.
-    MIN_SLEEP_BETWEEN_POLLS_S: f64 = 1e-3, unit "s", validated "report/tests/situations.rs";
-
     /// Bytes a call up to which messages are small.
     MAX_BYTES_OF_SMALL_MESSAGE: u64 = 4096, unit "bytes", validated "report/tests/situations.rs";
 
@@ -153,6 +147,9 @@ thresholds! {
     /// Share of what the rank that is waited for most causes, above which another rank also counts as a major cause.
     MIN_CAUSE_OF_MAJOR_RANK: f64 = 0.5, unit "of the largest cause", validated "report/tests/losses.rs";
 
+    /// Calls of a rank at a place, over the mean of all ranks, from which on waiting for these calls is waiting for that rank.
+    MIN_CALLS_OF_ONE_RANK: f64 = 2.0, unit "factor", validated "report/tests/losses.rs";
+
     /// Share of what is lost to communication that waiting for one rank's calls must have for that to be the cause.
     MIN_LOSS_TO_ONE_RANKS_CALLS: f64 = 0.5, unit "of the loss to communication", validated "report/tests/losses.rs";
 
@@ -179,9 +176,6 @@ thresholds! {
 
     /// Share of the run's time that a change of the work must save at least to be shown.
     MIN_SHOWN_SAVING: f64 = 1e-4, unit "of the run's time", validated "report/tests/reports.rs";
-
-    /// Share of the run's time by which predictions differ that are said to.
-    MIN_DIFFERENCE_OF_PREDICTIONS: f64 = 0.01, unit "of the run's time", validated "report/tests/reports.rs";
 
     /// Share of its time that a master computes at most to count as idle.
     MAX_COMPUTATION_OF_IDLE_MASTER: f64 = 0.25, unit "of its time", validated "report/tests/situations.rs";
@@ -238,8 +232,11 @@ thresholds! {
     /// Bytes of a delayed call, over the mean of its place: calls that carry more take longer.
     MAX_BYTES_OF_DELAYED_CALL: f64 = 2.0, unit "factor", validated "report/src/rare_delays.rs";
 
-    /// Share of a rank's excess over the mean that it must have before the main loop, or after it, for that to be the cause.
-    MIN_EXCESS_OUTSIDE_OF_LOOP: f64 = 0.8, unit "of a rank's excess", validated "report/tests/situations.rs";
+    /// Excess over the mean before the main loop, or after it, from which on that is a loss of its own.
+    MIN_EXCESS_OUTSIDE_OF_LOOP: f64 = 0.03, unit "of the elapsed time", validated "report/tests/situations.rs";
+
+    /// Computation that windows of time may attribute to the wrong side of an end of the main loop.
+    MAX_ERROR_OF_TIME_WINDOWS: f64 = 0.02, unit "of the elapsed time", validated "report/tests/situations.rs";
 
     /// Share of the mean work at the start that a rank must have had to get empty.
     MIN_WORK_OF_EMPTIED_RANK: f64 = 0.5, unit "of the mean work", validated "report/src/emptied_ranks.rs";
@@ -254,7 +251,7 @@ thresholds! {
     MAX_COMPUTATION_OF_WAITING_THREAD: f64 = 0.25, unit "of its computation", validated "report/tests/situations.rs";
 
     /// CPU time of pools of threads, of the computation of the threads that wait for them, from which on they do the work: where cores are scarce, waiting takes longer than work.
-    MIN_WORK_OF_POOLS: f64 = 0.5, unit "of the computation", validated "report/tests/situations.rs";
+    MIN_WORK_OF_POOLS: f64 = 1.0 / 3.0, unit "of the computation", validated "report/tests/situations.rs";
 
     /// Work of a rank's threads against the mean of all ranks, from which on it is uneven.
     MIN_EXCESS_OF_POOL: f64 = 1.1, unit "factor", validated "report/tests/situations.rs";

@@ -51,7 +51,7 @@ pub const MAX_RECORDS: usize = 1 << 19;
 /// Most definitions that a block may hold.
 pub const MAX_DEFINITIONS: usize = 1 << 16;
 /// Bytes of definitions that may wait in the first ring's head for the next block: about a hundred of communicators.
-pub const MAX_WAITING: usize = 2832;
+pub const MAX_WAITING: usize = 2840;
 
 /// The contents of a block. Readers skip kinds that they do not know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

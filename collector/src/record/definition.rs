@@ -103,8 +103,6 @@ pub enum LifetimePoint {
     LeftFinalize,
     /// The process ended by exit() after MPI_Finalize.
     Ended,
-    /// A signal came that ended the process. Only rings say so, not logs.
-    Killed,
 }
 
 /// A loaded program or shared object.

@@ -41,8 +41,6 @@ pub const SETTINGS: &[RecorderSetting] = settings! {
         "What MPI_Pcontrol marks: phases by level only, or with labels also by (1, \"name\") and (-1, \"name\").";
     "LBPROF_CLOCK", None, "auto", "auto | tsc | monotonic":
         "Clock for time stamps; auto uses the time stamp counter if it is invariant.";
-    "LBPROF_WAIT", None, "20", "1 to 3600 seconds":
-        "How long MPI_Init waits for ranks that do not run under lb-run, if the launcher does not name its jobs.";
     "LBPROF_DEPTH", Some("depth"), "all", "0 to 255, or all":
         "Number of callers recorded with each call: all of them up to main, or a maximum; 0: only the call site.";
     "LBPROF_CHECK", None, "0", "0 | 1":
@@ -54,9 +52,6 @@ pub const SETTINGS: &[RecorderSetting] = settings! {
     "LBPROF_VERBOSE", Some("verbose"), "1", "0 | 1":
         "Whether rank 0 says in a line on stderr, when it ends, what was recorded and where it is.";
 };
-
-/// Least and most seconds of waiting for other ranks.
-pub const WAIT_S: std::ops::RangeInclusive<u64> = 1..=3600;
 
 /// Fewest and most callers recorded with a call, where they are limited.
 pub const DEPTH: std::ops::RangeInclusive<u64> = 0..=255;
@@ -82,7 +77,6 @@ impl RecorderSetting {
             "LBPROF_LIMIT" => parse_byte_count(value).is_some(),
             "LBPROF_DEPTH" => value == "all" || value.parse().is_ok_and(|callers| DEPTH.contains(&callers)),
             "LBPROF_SAMPLE" => value.parse().is_ok_and(|samples| SAMPLES.contains(&samples)),
-            "LBPROF_WAIT" => value.parse().is_ok_and(|seconds| WAIT_S.contains(&seconds)),
             "LBPROF_RANKS" => value == "all" || parse_rank_list(value).is_some(),
             _ => self.values.split(" | ").any(|one| one == value),
         }

@@ -84,6 +84,8 @@ pub struct ThreadPool {
     pub threads: u32,
     /// Number of threads so far.
     pub started: u64,
+    /// CPU time of those that have ended since MPI_Init, in nanoseconds: threads may be too short to be sampled.
+    pub ended_cpu_ns: u64,
 }
 
 /// The state of a rank's first thread when samples of a thread were taken, for times of which the log has sums alone: the recorder has the

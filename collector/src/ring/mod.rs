@@ -91,8 +91,6 @@ pub struct RingHead {
     pub has_exit_status: AtomicU32,
     /// Records before this sequence number were handed to the log or its sums; above `first` while a flush clears the slots.
     pub handed_over: AtomicU64,
-    /// Time of a signal that ended the process, in ticks; 0: none was seen.
-    pub killed_ticks: AtomicU64,
     /// Bytes of the log up to the end of its last block that is not of records; 0: not known. Only in the first ring. A shorter log has lost blocks that
     /// no ring holds.
     pub facts_end: AtomicU64,

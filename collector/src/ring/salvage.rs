@@ -51,8 +51,6 @@ pub struct SalvagedRing {
     pub exit_status: Option<i32>,
     /// End of the analysed window, in ticks, if it ended.
     pub window_end: Option<u64>,
-    /// Time of a signal that ended the process, in ticks, if one was seen.
-    pub killed: Option<u64>,
     /// Bytes of the log up to the end of its last block that is not of records; 0: not known.
     pub facts_end: u64,
     /// Definitions that the log does not have yet, unless it is longer by now, or `None` if they are damaged.
@@ -211,7 +209,6 @@ fn ring_of(bytes: &[u8], length: u64) -> Option<SalvagedRing> {
         exit_status: (u32_at(head, offset_of!(RingHead, has_exit_status)) == 1)
             .then(|| u32_at(head, offset_of!(RingHead, exit_status)) as i32),
         window_end: Some(u64_at(head, offset_of!(RingHead, window_end))).filter(|&ticks| ticks != 0),
-        killed: Some(u64_at(head, offset_of!(RingHead, killed_ticks))).filter(|&ticks| ticks != 0),
         facts_end: u64_at(head, offset_of!(RingHead, facts_end)),
         waiting: waiting_in(head),
         cut: (length.saturating_sub(HEAD_BYTES as u64) / size_of::<Record>() as u64) < capacity as u64,

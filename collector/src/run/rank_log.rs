@@ -6,11 +6,10 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::definition::{Definition, LifetimePoint};
+use crate::definition::Definition;
 use crate::format::{BatchHead, LogHeader, rings_name};
 use crate::log_paths::open_file;
 use crate::merged_threads::ThreadMerge;
-use crate::operation::Operation;
 use crate::poll_gaps::{GapUse, GapUses, ProfileGaps};
 use crate::polling::{PollGapClassifier, PollGapLimits, PollGapRule, PollSums};
 use crate::problem::{Problem, ProblemKind};
@@ -273,11 +272,6 @@ impl RankLog {
         // A ring has the id plus one: a slot of zeros has no call site.
         for record in &mut records {
             record.call_site = record.call_site.wrapping_sub(1);
-        }
-        if let Some(ticks) = ring.killed.filter(|_| !self.ended && ring.end.is_none()) {
-            // The last call, or the computation after it, lasted until then.
-            records.push(Record::new(Operation::ProgramEnd, ticks));
-            self.waiting.push_back(LogItem::Definitions(vec![Definition::Lifetime(LifetimePoint::Killed, ticks)]));
         }
         // If the ring is empty, records that could not be written are only reported as dropped.
         let lost = lost.filter(|&lost| !records.is_empty() || lost > ring.dropped);

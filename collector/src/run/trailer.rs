@@ -166,7 +166,8 @@ impl AtEndBytes {
                 _ => {}
             }
         }
-        self.after(end, &mut found.definitions)?;
+        // Only definitions follow the index.
+        self.definitions(end, self.length - end, &mut found.definitions)?;
         if !found.summaries.is_empty() {
             if let Some(other) = found.summaries.iter().find(|summary| !summary.is_of(&self.header)) {
                 return log_contradiction(format!("a summary is of rank {}, or of another run", other.rank));
@@ -183,7 +184,12 @@ impl AtEndBytes {
             let Some(bytes) = bytes else {
                 return log_contradiction(format!("no block of definitions is at byte {place}"));
             };
-            self.definitions_of(place, bytes, all)?;
+            match decode_definitions(&self.block(place, bytes, BlockKind::Definitions)?) {
+                Some((found, 0)) => all.extend(found),
+                // The reader of all blocks reports what it does not know.
+                Some(_) => return log_contradiction("definitions are of kinds that this version does not know"),
+                None => return log_contradiction(format!("the definitions at byte {place} cannot be understood")),
+            }
             place += bytes;
         }
         Ok(())
@@ -194,28 +200,6 @@ impl AtEndBytes {
         let head = self.bytes(place, BLOCK_HEAD_BYTES)?;
         let head = head.first_chunk().and_then(BlockHead::from_bytes);
         Ok(head.map(|head| BLOCK_HEAD_BYTES as u64 + u64::from(head.stored)))
-    }
-
-    fn definitions_of(&self, place: u64, bytes: u64, all: &mut Vec<Definition>) -> io::Result<()> {
-        match decode_definitions(&self.block(place, bytes, BlockKind::Definitions)?) {
-            Some((found, 0)) => all.extend(found),
-            // The reader of all blocks reports what it does not know.
-            Some(_) => return log_contradiction("definitions are of kinds that this version does not know"),
-            None => return log_contradiction(format!("the definitions at byte {place} cannot be understood")),
-        }
-        Ok(())
-    }
-
-    /// Reads the blocks after the index, which are definitions alone.
-    fn after(&self, mut at: u64, all: &mut Vec<Definition>) -> io::Result<()> {
-        while at < self.length {
-            let Some(bytes) = self.block_bytes(at)? else {
-                return log_contradiction(format!("no block follows the index at byte {at}"));
-            };
-            self.definitions_of(at, bytes, all)?;
-            at += bytes;
-        }
-        Ok(())
     }
 }
 

@@ -5,14 +5,13 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `options` | the command line |
+//! | `options` | the command line, the manual |
 //! | `job` | the key of the rank's job |
 //! | `library` | where liblbprof.so lies; LD_PRELOAD |
 //! | `inspect` | why a program could not be recorded |
 //! | `warm_up` | preparing the kernel for samples |
 //! | `replace` | becoming the program |
 //! | `report_after` | staying as the program's parent, and the report at its end |
-//! | `shell` | completions, the manual |
 //! | `launch_exit`, `messages`, `launcher_variables` | exit codes, messages, variables of launchers |
 
 // Without Rust's start-up, which would change what the program inherits: it ignores SIGPIPE and opens closed descriptors.
@@ -38,8 +37,6 @@ mod perf_descriptor;
 mod replace;
 #[path = "lb-run/report_after.rs"]
 mod report_after;
-#[path = "lb-run/shell.rs"]
-mod shell;
 #[path = "lb-run/warm_up.rs"]
 mod warm_up;
 
@@ -90,8 +87,9 @@ fn run_rank() -> LaunchExit {
         settings.push(("LD_PRELOAD".into(), library::preload_list(&library, std::env::var_os("LD_PRELOAD"))));
     }
     settings.push(("ASAN_OPTIONS".into(), library::asan_options(std::env::var_os("ASAN_OPTIONS"))));
-    // An inherited key does not belong to this job.
-    settings.push((job::VARIABLE.into(), job::job_key().unwrap_or_default().into()));
+    // An inherited key does not belong to this job, unless the user has chosen it.
+    let key = job::job_key().filter(|key| !key.starts_with(job::PARENT)).unwrap_or_else(job::parent_key);
+    settings.push((job::VARIABLE.into(), key.into()));
     if options.reports && is_first_rank() {
         settings.push(fork_for_report());
     }

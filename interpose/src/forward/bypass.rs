@@ -16,7 +16,6 @@ use crate::harmless::{enter, guard};
 use crate::mpi::symbols::{is_c, is_of_mpi};
 use crate::mpi::{nesting, symbols};
 use crate::run::launcher;
-use crate::state::thread;
 use crate::system::dynamic_symbols::{ObjectSymbols, defined_symbols, undefined_symbols};
 use crate::system::foreign;
 use crate::system::objects;
@@ -165,8 +164,7 @@ fn at_load() {
     if address != 0 {
         INITIALIZED.store(address, Relaxed);
     }
-    // SAFETY: the calling thread's state.
-    unsafe { enter::enter_cold(thread::current_thread(), weak::clear_missing_references) };
+    enter::enter_cold(weak::clear_missing_references);
 }
 
 /// Reports, when the process exits, that MPI was initialised unseen, and returns whether it was. May run in a signal handler.

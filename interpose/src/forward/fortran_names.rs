@@ -52,10 +52,7 @@ static ONLY: [OnlyRoute; NAMES.len()] =
 pub unsafe extern "C" fn choose(next: *const ForwardTarget, wrapper: usize, caller: usize) -> usize {
     let index = (next as usize - NEXT.as_ptr() as usize) / size_of::<ForwardTarget>();
     let route = match BY_CALLER.find(index, caller) {
-        // SAFETY: the calling thread's state.
-        0 => unsafe {
-            enter::enter_quietly(thread::current_thread(), || run_critical_section(|| look_up(index, caller)))
-        },
+        0 => enter::enter_quietly(|| run_critical_section(|| look_up(index, caller))),
         known => known,
     };
     if route == ROUTE_MPI { wrapper } else { route }
@@ -111,8 +108,8 @@ fn look_up(index: usize, caller: usize) -> usize {
         Some(route) => route,
         None => {
             report_missing(index);
-            // SAFETY: the calling thread's own state. The entry's note is another call's by now if a signal handler made that call.
-            unsafe { (*thread::current_thread()).missing = index };
+            // The entry's note is another call's by now if a signal handler made that call.
+            thread::current_thread().missing.set(index);
             if let Some(next) = NEXT.get(index) {
                 next.address.store(missing_in_fortran as *const () as usize, Relaxed);
             }

@@ -44,14 +44,12 @@ pub fn next_function(index: usize) -> usize {
 /// [`NEXT_FREQUENT`], if it has one.
 #[inline(always)]
 pub fn resolved_function(index: usize, place: usize) -> usize {
-    // SAFETY: build.rs numbers the wrappers, and NEXT has a slot for each; the thread's own state.
-    unsafe {
-        let thread = thread::current_thread();
-        let (frequent, most_frequent) = (&(*thread).next_frequent, &(*thread).next_most_frequent);
-        match frequent.get(place).or_else(|| most_frequent.get(place - frequent.len())) {
-            Some(&next) => next,
-            None => NEXT.get_unchecked(index).address.load(Relaxed),
-        }
+    let thread = thread::current_thread();
+    let (frequent, most_frequent) = (&thread.next_frequent, &thread.next_most_frequent);
+    match frequent.get(place).or_else(|| most_frequent.get(place - frequent.len())) {
+        Some(next) => next.get(),
+        // SAFETY: build.rs numbers the wrappers, and NEXT has a slot for each.
+        None => unsafe { NEXT.get_unchecked(index) }.address.load(Relaxed),
     }
 }
 
@@ -62,8 +60,8 @@ pub fn resolved_function(index: usize, place: usize) -> usize {
 #[inline(always)]
 pub unsafe fn resolved_most_frequent(place: usize) -> usize {
     const FIRST: usize = N_FREQUENT - N_MOST_FREQUENT;
-    // SAFETY: the caller's promise; the thread's own state.
-    unsafe { *(*thread::current_thread()).next_most_frequent.as_ptr().wrapping_add(place).wrapping_sub(FIRST) }
+    // SAFETY: the caller's promise.
+    unsafe { (*thread::current_thread().next_most_frequent.as_ptr().wrapping_add(place).wrapping_sub(FIRST)).get() }
 }
 
 /// Looks up all C functions, so that a recorded call need not ask whether its own is known.
@@ -135,16 +133,13 @@ extern "C" fn missing_function() -> Word {
 
 /// Stands for a missing function if [`resolve_c`] put it there. The record of the call names it.
 extern "C" fn missing_recorded() -> Word {
-    // SAFETY: the calling thread's own state; the slot before its cursor belongs to the call under way.
-    let operation = unsafe {
-        let cursor = (*thread::current_thread()).cursor;
-        if cursor.is_null() { None } else { (*cursor.sub(1)).operation() }
-    };
+    let cursor = thread::current_thread().cursor.get();
+    // SAFETY: the slot before the cursor belongs to the call under way.
+    let operation = if cursor.is_null() { None } else { unsafe { (*cursor.sub(1)).operation() } };
     let name = operation.map_or("", |operation| operation.name());
     let mut own_names = NAMES.iter().map(|(_, own)| own.to_bytes());
     if let Some(index) = own_names.position(|own| own.strip_prefix(b"MPI_") == Some(name.as_bytes())) {
-        // SAFETY: as above.
-        unsafe { enter::enter_cold(thread::current_thread(), || report_missing(index)) };
+        enter::enter_cold(|| report_missing(index));
     }
     missing_function()
 }
@@ -166,14 +161,11 @@ extern "C" fn missing_in_fortran(
     m: Word,
     n: Word,
 ) {
-    // SAFETY: the thread's own state, where `fortran_names` has just put the function's index; ierror is null or an INTEGER's address.
-    unsafe {
-        let index = (*thread::current_thread()).missing;
-        let ierror = ARGUMENTS
-            .get(index)
-            .and_then(|&at| [a, b, c, d, e, f, g, h, i, j, k, l, m, n].get(usize::from(at)).copied());
-        if let Some(ierror) = ierror.filter(|&ierror| ierror != 0) {
-            (ierror as *mut i32).write(crate::mpi::abi::current_abi().err_other);
-        }
+    // `fortran_names` has just put the function's index there.
+    let at = ARGUMENTS.get(thread::current_thread().missing.get()).map_or(0, |&at| usize::from(at));
+    let ierror = [a, b, c, d, e, f, g, h, i, j, k, l, m, n].get(at).map(|&ierror| ierror as *mut i32);
+    // SAFETY: ierror is null or an INTEGER's address.
+    if let Some(ierror) = unsafe { ierror.and_then(|ierror| ierror.as_mut()) } {
+        *ierror = crate::mpi::abi::current_abi().err_other;
     }
 }

@@ -18,7 +18,7 @@ use std::sync::atomic::{
 use crate::harmless::signals;
 use crate::mpi::symbols;
 use crate::processor::{TABLE_RELOCATION, WORD_RELOCATION};
-use crate::system::dynamic_symbols::{is_undefined_weak, undefined_weak};
+use crate::system::dynamic_symbols::{SymbolReference, filled_words, is_undefined_weak, undefined_symbols};
 use crate::system::objects::{self, LoadedObject, ObjectChanges};
 
 /// Counts of loads and unloads when references were last looked at.
@@ -88,25 +88,17 @@ fn profiling_name(name: &CStr) -> CString {
 /// Calls `then` for an object's weak references to functions of MPI that are bound to `ours`, with the name and the word that holds the
 /// address.
 fn each_reference(object: &LoadedObject, ours: (usize, usize), mut then: impl FnMut(&CStr, *const AtomicUsize)) {
-    // SAFETY: the loader's lock is held. An object may have a hundred thousand relocations, and few symbols that may be missing.
-    if !unsafe { undefined_weak(object) }.any(|(_, name)| symbols::is_of_mpi(name)) {
-        return;
-    }
-    let Some(tables) = object.loader_tables() else { return };
-    for relocation in tables.relocations() {
-        let (kind, symbol) = (relocation.info & 0xffff_ffff, (relocation.info >> 32) as usize);
-        if kind != TABLE_RELOCATION && !(kind == WORD_RELOCATION && relocation.addend == 0) {
-            continue;
-        }
-        let word = object.base().wrapping_add(relocation.offset as usize) as *const AtomicUsize;
-        let is_writable = object.writable().any(|(first, last)| (first..last).contains(&(word as usize)));
-        if !word.is_aligned() || !is_writable {
-            continue;
-        }
+    // SAFETY: the loader's lock is held.
+    let mut missing = unsafe { undefined_symbols(object) }.filter(|(symbol, _)| is_undefined_weak(symbol));
+    // An object may have a hundred thousand relocations, and few symbols that may be missing.
+    let has_any = missing.any(|(_, name)| symbols::is_of_mpi(name));
+    let Some(tables) = object.loader_tables().filter(|_| has_any) else { return };
+    for SymbolReference { relocation, symbol, word } in filled_words(*object, &tables) {
+        let kind = relocation.info & 0xffff_ffff;
+        let is_whole = kind == TABLE_RELOCATION || kind == WORD_RELOCATION && relocation.addend == 0;
         // SAFETY: the word lies in the object's data; the loader's tables are as it needs them.
         unsafe {
-            let symbol = &*tables.symbols.add(symbol);
-            if is_undefined_weak(symbol) && (ours.0..ours.1).contains(&(*word).load(Relaxed)) {
+            if is_whole && is_undefined_weak(symbol) && (ours.0..ours.1).contains(&(*word).load(Relaxed)) {
                 let name = CStr::from_ptr(tables.strings.add(symbol.st_name as usize));
                 if symbols::is_of_mpi(name) {
                     then(name, word);

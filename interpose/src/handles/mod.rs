@@ -1,6 +1,5 @@
 //! Tables of the objects behind MPI's handles.
 
-pub mod cache;
 pub mod comms;
 pub mod datatypes;
 pub mod groups;

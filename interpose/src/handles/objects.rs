@@ -6,6 +6,7 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
+use foldhash::fast::FixedState;
 use lbprof_collector::definition::{Definition, MpiObject, ObjectKind};
 use lbprof_collector::record::NONE;
 
@@ -66,7 +67,7 @@ pub struct ObjectTable {
     kind: ObjectKind,
     /// The latest of each hash of a handle.
     frequent: [FrequentObject; FREQUENT],
-    known: HandlerLock<Option<HashMap<Word, ObjectIds, foldhash::fast::FixedState>>>,
+    known: HandlerLock<HashMap<Word, ObjectIds, FixedState>>,
     next: AtomicU32,
 }
 
@@ -79,7 +80,12 @@ pub static FILES: ObjectTable = ObjectTable::new(ObjectKind::File);
 impl ObjectTable {
     const fn new(kind: ObjectKind) -> Self {
         let frequent = [const { FrequentObject::empty() }; FREQUENT];
-        ObjectTable { kind, frequent, known: HandlerLock::new(None), next: AtomicU32::new(0) }
+        ObjectTable {
+            kind,
+            frequent,
+            known: HandlerLock::new(HashMap::with_hasher(FixedState::with_seed(0))),
+            next: AtomicU32::new(0),
+        }
     }
 
     /// Returns the ids of `handle`, which are [`NONE`] if its creation was not seen.
@@ -91,7 +97,7 @@ impl ObjectTable {
     #[cold]
     fn look_up(&self, handle: Word) -> ObjectIds {
         let Some(known) = self.known.lock() else { return UNSEEN };
-        let Some(&found) = known.as_ref().and_then(|known| known.get(&handle)) else { return UNSEEN };
+        let Some(&found) = known.get(&handle) else { return UNSEEN };
         self.place_of(handle).become_object(handle, found);
         found
     }
@@ -108,7 +114,7 @@ impl ObjectTable {
     pub fn created(&self, handle: Word, comm: u32, name: String) -> ObjectIds {
         let known = ObjectIds { id: self.next.fetch_add(1, Relaxed), comm };
         if let Some(mut all) = self.known.lock() {
-            all.get_or_insert_default().insert(handle, known);
+            all.insert(handle, known);
             self.place_of(handle).become_object(handle, known);
         }
         log::define_later(Definition::Object(MpiObject { kind: self.kind, id: known.id, comm, name }));
@@ -118,7 +124,7 @@ impl ObjectTable {
     pub fn forget(&self, handle: Word) {
         let mut known = self.known.lock();
         self.place_of(handle).forget(handle);
-        if let Some(known) = known.as_deref_mut().and_then(Option::as_mut) {
+        if let Some(known) = known.as_deref_mut() {
             known.remove(&handle);
         }
     }

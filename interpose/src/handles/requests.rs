@@ -16,12 +16,12 @@ use std::sync::atomic::{
     fence,
 };
 
+use foldhash::fast::FixedState;
 use lbprof_collector::{Activity, CallFlags};
 
 use crate::harmless::enter;
 use crate::harmless::signals::HandlerLock;
 use crate::processor::{add_on_this_core, exchange_on_this_core, rare_branch};
-use crate::state::thread;
 use crate::word::Word;
 
 /// The facts about an open request or matched message.
@@ -119,8 +119,8 @@ const AT_ANOTHER_PLACE: u64 = 1 << 32;
 
 static TABLE: [Bucket; BUCKETS] = [const { [const { RequestSlot::free() }; WAYS] }; BUCKETS];
 
-static OVERFLOW: HandlerLock<Option<HashMap<Word, VecDeque<OpenRequest>, foldhash::fast::FixedState>>> =
-    HandlerLock::new(None);
+static OVERFLOW: HandlerLock<HashMap<Word, VecDeque<OpenRequest>, FixedState>> =
+    HandlerLock::new(HashMap::with_hasher(FixedState::with_seed(0)));
 
 /// The state that all requests share.
 #[repr(C, align(64))]
@@ -316,14 +316,11 @@ pub fn insert_elsewhere(handle: Word, open: &OpenRequest) {
         return;
     }
     home.elsewhere.fetch_sub(AT_ANOTHER_PLACE, AcqRel);
-    // SAFETY: the calling thread's state.
-    unsafe {
-        enter::enter_quietly(thread::current_thread(), || {
-            let Some(mut map) = OVERFLOW.lock() else { return };
-            map.get_or_insert_default().entry(handle).or_default().push_back(open);
-            home.elsewhere.fetch_add(1, AcqRel);
-        });
-    }
+    enter::enter_quietly(|| {
+        let Some(mut map) = OVERFLOW.lock() else { return };
+        map.entry(handle).or_default().push_back(open);
+        home.elsewhere.fetch_add(1, AcqRel);
+    });
 }
 
 /// Finds the index of the place of the oldest request of the bucket with this handle.
@@ -509,14 +506,13 @@ pub fn peek_request(handle: Word) -> Option<OpenRequest> {
 #[cold]
 #[inline(never)]
 fn of_both(bucket: &Bucket, handle: Word, take: bool) -> Option<OpenRequest> {
-    // SAFETY: the calling thread's state.
-    unsafe { enter::enter_quietly(thread::current_thread(), || older_of_both(bucket, handle, take)) }
+    enter::enter_quietly(|| older_of_both(bucket, handle, take))
 }
 
 fn older_of_both(bucket: &Bucket, handle: Word, take: bool) -> Option<OpenRequest> {
     let mut map = OVERFLOW.lock()?;
     loop {
-        let first = map.as_ref().and_then(|map| map.get(&handle)).and_then(VecDeque::front).copied();
+        let first = map.get(&handle).and_then(VecDeque::front).copied();
         match (find_request(bucket, handle), first) {
             (Some(index), first) if first.is_none_or(|first| is_older(place_at(bucket, index).id(), first.id)) => {
                 let place = place_at(bucket, index);
@@ -527,7 +523,6 @@ fn older_of_both(bucket: &Bucket, handle: Word, take: bool) -> Option<OpenReques
                 }
             }
             (_, Some(first)) if take => {
-                let map = map.as_mut()?;
                 let same = map.get_mut(&handle)?;
                 same.pop_front();
                 if same.is_empty() {

@@ -7,140 +7,100 @@ use crate::harmless::guard;
 use crate::harmless::signals::run_critical_section;
 use crate::mpi::nesting;
 use crate::state::stage::{self, RecordingState, recording_state};
-use crate::state::thread::{Canary, CancelState, RecorderThread};
+use crate::state::thread::{self, Canary, CancelState, RecorderThread};
 
 /// Runs `work`, which does not unwind, with the thread marked busy, `errno` kept and the thread's cancellation put off.
 ///
 /// Writing and opening files are cancellation points. A cancelled thread unwinds, which must not begin in the recorder: it
 /// would find `catch_unwind` in its way, or leave a lock taken.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
-pub unsafe fn enter_quietly<T>(thread: *mut RecorderThread, work: impl FnOnce() -> T) -> T {
+pub fn enter_quietly<T>(work: impl FnOnce() -> T) -> T {
+    let thread = thread::current_thread();
     // SAFETY: the thread's own state, errno and cancellation.
     unsafe {
         let errno = libc::__errno_location();
         let kept = *errno;
         let mut canary = Canary::uninit();
         let frame = canary.as_mut_ptr();
-        if (*thread).at_work != 0 && ((*thread).busy == 0 || frame as usize >= (*thread).at_work) {
+        if thread.at_work.get() != 0 && (thread.busy.get() == 0 || frame as usize >= thread.at_work.get()) {
             is_interrupted(thread);
         }
-        frame.write_volatile(thread as usize);
+        frame.write_volatile(thread.address());
         let mut nested_cancellation = CancelState::UNKNOWN;
-        let is_outermost = (*thread).at_work == 0;
+        let is_outermost = thread.at_work.get() == 0;
         let cancellation = if is_outermost {
-            (*thread).cancellation = CancelState::UNKNOWN;
-            (*thread).first_at_work = frame as usize;
-            &raw mut (*thread).cancellation
+            thread.cancellation.set(CancelState::UNKNOWN);
+            thread.first_at_work.set(frame as usize);
+            thread.cancellation.as_ptr()
         } else {
             &raw mut nested_cancellation
         };
         // From here on a handler that leaves by siglongjmp leaves a mark by which the thread notices that, and restores its cancellation.
-        let outer = std::mem::replace(&mut (*thread).at_work, frame as usize);
+        let outer = thread.at_work.replace(frame as usize);
         put_off_cancellation(cancellation);
-        (*thread).busy += 1;
+        thread.busy.set(thread.busy.get() + 1);
         let result = work();
-        (*thread).busy -= 1;
+        thread.busy.set(thread.busy.get() - 1);
         *errno = kept;
         restore_cancellation(*cancellation);
-        (*thread).at_work = outer;
+        thread.at_work.set(outer);
         result
     }
 }
 
 /// Runs `work` as [`enter_quietly`] does, unless recording was given up. A panic in it ends recording.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
-pub unsafe fn enter_cold<T: Default>(thread: *mut RecorderThread, work: impl FnOnce() -> T) -> T {
+pub fn enter_cold<T: Default>(work: impl FnOnce() -> T) -> T {
     if stage::is_disabled() {
         guard::report_waits();
         return T::default();
     }
-    // SAFETY: the caller's promise.
-    unsafe { enter_quietly(thread, || guard::run_guarded(work)) }
+    enter_quietly(|| guard::run_guarded(work))
 }
 
 /// Runs `work`, which may use the thread's log, as [`enter_cold`] does, unless recording has ended: then the log is no
 /// longer the thread's own, see [`crate::recording::close`].
-///
-/// # Safety
-/// `thread` is the calling thread's state.
-pub unsafe fn enter_recording(thread: *mut RecorderThread, work: impl FnOnce()) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        enter_cold(thread, || {
-            // Either we see here that recording has ended, or the thread that ended it sees that we are busy, and waits.
-            fence(SeqCst);
-            if recording_state() == RecordingState::Recording {
-                work();
-            }
-        });
-    }
+pub fn enter_recording(work: impl FnOnce()) {
+    enter_cold(|| {
+        // Either we see here that recording has ended, or the thread that ended it sees that we are busy, and waits.
+        fence(SeqCst);
+        if recording_state() == RecordingState::Recording {
+            work();
+        }
+    });
 }
 
 /// Runs `work` as [`enter_recording`] does, as a critical section.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
-pub unsafe fn run_critical(thread: *mut RecorderThread, work: impl FnOnce()) {
-    // SAFETY: the caller's promise.
-    unsafe { enter_recording(thread, || run_critical_section(work)) };
-}
-
-/// Returns the number of nested entries of the recorder on a thread, which may be another one than the caller.
-///
-/// # Safety
-/// The thread's state is there.
-pub unsafe fn busy_depth(thread: *mut RecorderThread) -> u32 {
-    // SAFETY: the caller's promise; aligned words are read whole.
-    unsafe { (&raw const (*thread).busy).read_volatile() }
+pub fn run_critical(work: impl FnOnce()) {
+    enter_recording(|| run_critical_section(work));
 }
 
 /// Returns whether the recorder's last frame on this thread is there still, so that a handler has interrupted it. If not, a handler has left it by
-/// siglongjmp, and this restores the state that it would have restored.
-///
-/// # Safety
-/// `thread` is the calling thread's state, whose `at_work` is not 0.
+/// siglongjmp, and this restores the state that it would have restored. The thread's `at_work` is not 0.
 #[cold]
 #[inline(never)]
-pub unsafe fn is_interrupted(thread: *mut RecorderThread) -> bool {
-    // SAFETY: the thread's own state.
-    unsafe {
-        if nesting::frame_is_there((*thread).at_work, thread as usize) {
-            return true;
-        }
-        if (*thread).busy == 0 {
-            // At its border, where it holds nothing.
-            forget_frames(thread);
-        } else {
-            was_left(thread);
-        }
-        false
+pub fn is_interrupted(thread: &RecorderThread) -> bool {
+    if nesting::frame_is_there(thread.at_work.get(), thread.address()) {
+        return true;
     }
+    if thread.busy.get() == 0 {
+        // At its border, where it holds nothing.
+        forget_frames(thread);
+    } else {
+        was_left(thread);
+    }
+    false
 }
 
 /// Ends recording because the recorder was left by siglongjmp while it was at work on this thread, which may be cancelled again as before.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
-pub unsafe fn was_left(thread: *mut RecorderThread) {
+pub fn was_left(thread: &RecorderThread) {
     guard::give_up_after_jump();
-    // SAFETY: the thread's own state.
-    unsafe {
-        (*thread).left = true;
-        forget_frames(thread);
-    }
+    thread.left.set(true);
+    forget_frames(thread);
 }
 
 /// Restores what the recorder's frames, which are gone, would have restored.
-unsafe fn forget_frames(thread: *mut RecorderThread) {
-    // SAFETY: the thread's own state and cancellation.
-    unsafe {
-        restore_cancellation((*thread).cancellation);
-        (*thread).at_work = 0;
-    }
+fn forget_frames(thread: &RecorderThread) {
+    restore_cancellation(thread.cancellation.get());
+    thread.at_work.set(0);
 }
 
 /// Puts off the thread's cancellation. `before` gets its state, each part just before it is changed (glibc and musl both
@@ -157,7 +117,7 @@ unsafe fn put_off_cancellation(before: *mut CancelState) {
 }
 
 /// Restores the thread's cancellation. A part that is not known stays as it is, because the C library refuses its number.
-unsafe fn restore_cancellation(before: CancelState) {
+fn restore_cancellation(before: CancelState) {
     let mut ours = 0;
     // SAFETY: live arguments. The type comes last: that ends a thread that was cancelled meanwhile.
     unsafe {

@@ -48,8 +48,8 @@ pub fn catch_panic<T: Default>(work: impl FnOnce() -> T) -> T {
     report_waits();
     if memory::EXHAUSTED.load(Relaxed) && !stage::disable_recording() {
         let thread = thread::current_thread();
-        // SAFETY: the calling thread's state. Its outermost frame in the recorder is on its stack unless a handler has left it.
-        let is_at_work = unsafe { nesting::frame_is_there((*thread).first_at_work, thread as usize) };
+        // Its outermost frame in the recorder is on its stack unless a handler has left it.
+        let is_at_work = nesting::frame_is_there(thread.first_at_work.get(), thread.address());
         if memory::INTERRUPTED.load(Relaxed) && !is_at_work {
             give_up_after_jump();
             return result;

@@ -22,7 +22,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, AtomicUsize};
 
 use crate::state::stage;
-use crate::state::thread::{self, RecorderThread};
+use crate::state::thread::{self, RecorderThread, VolatileCell};
 use crate::system::clock::monotonic_ns;
 use crate::system::process::{self, ThreadActivity};
 use crate::system::sandbox;
@@ -100,42 +100,24 @@ pub fn waited_in_vain() -> Option<InVain> {
 /// Runs `work`, which does not unwind, as a critical section.
 pub fn run_critical_section<T>(work: impl FnOnce() -> T) -> T {
     let thread = thread::current_thread();
-    // SAFETY: the calling thread's state.
-    unsafe {
-        enter_section(thread);
-        let result = work();
-        leave_section(thread);
-        result
-    }
+    enter_section(thread);
+    let result = work();
+    leave_section(thread);
+    result
 }
 
 /// Returns whether the thread is in a critical section; in a handler: whether that has interrupted one.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
-pub unsafe fn in_critical(thread: *mut RecorderThread) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe { (&raw const (*thread).critical).read_volatile() != 0 }
+pub fn in_critical(thread: &RecorderThread) -> bool {
+    thread.critical.get_volatile() != 0
 }
 
-/// # Safety
-/// `thread` is the calling thread's state.
-unsafe fn enter_section(thread: *mut RecorderThread) {
-    // SAFETY: the thread's own state. A handler in between leaves the count as it found it.
-    unsafe {
-        let count = &raw mut (*thread).critical;
-        count.write_volatile(count.read_volatile() + 1);
-    }
+fn enter_section(thread: &RecorderThread) {
+    // A handler in between leaves the count as it found it.
+    thread.critical.set_volatile(thread.critical.get_volatile() + 1);
 }
 
-/// # Safety
-/// `thread` is the calling thread's state. It has entered as often.
-unsafe fn leave_section(thread: *mut RecorderThread) {
-    // SAFETY: as above.
-    unsafe {
-        let count = &raw mut (*thread).critical;
-        count.write_volatile(count.read_volatile() - 1);
-    }
+fn leave_section(thread: &RecorderThread) {
+    thread.critical.set_volatile(thread.critical.get_volatile() - 1);
 }
 
 /// A lock whose holder is in a critical section. Waiting for it neither allocates nor parks: it may be the C library's malloc that
@@ -161,7 +143,7 @@ const AWAITED: usize = 1;
 /// A guard that releases a [`HandlerLock`] when the thread that took it drops it.
 pub struct LockGuard<'a, T> {
     lock: &'a HandlerLock<T>,
-    thread: *mut RecorderThread,
+    thread: &'static RecorderThread,
 }
 
 impl<T> HandlerLock<T> {
@@ -219,36 +201,30 @@ impl<T> HandlerLock<T> {
         // The section in which it slept last. One that has overtaken it may be long, too.
         let mut section = 0;
         loop {
-            // SAFETY: the calling thread's state.
-            unsafe { enter_section(thread) };
+            enter_section(thread);
             let word = self.holder.load(Relaxed);
             let may_take = word & !AWAITED == 0 && (has_slept || !self.is_kept());
             // Where this thread has slept others may sleep still.
             let awaited = if has_slept { AWAITED } else { word & AWAITED };
-            if may_take && self.take_from(word, thread as usize | awaited) {
+            if may_take && self.take_from(word, thread.address() | awaited) {
                 if self.kept_until.load(Relaxed) != 0 {
                     self.kept_until.store(0, Relaxed);
                 }
-                // SAFETY: as above.
-                unsafe {
-                    if let Some(free) = (*thread).held.iter_mut().find(|held| held.is_null()) {
-                        *free = &raw const self.used.tries;
-                    }
-                    self.used.id.store((*thread).id, Relaxed);
+                if let Some(free) = thread.held.iter().find(|held| held.get().is_null()) {
+                    free.set(&raw const self.used.tries);
                 }
+                self.used.id.store(thread.id.get(), Relaxed);
                 self.used.frame.store((&raw const has_slept) as usize, Relaxed);
                 self.used.taken.store(self.used.taken.load(Relaxed).wrapping_add(1), Relaxed);
                 return Some(LockGuard { lock: self, thread });
             }
-            // SAFETY: as above.
-            unsafe {
-                leave_section(thread);
-                // Threads that wait for a lock of this thread see that it is at work.
-                for tries in (*thread).held.iter().filter_map(|held| held.as_ref()) {
-                    tries.fetch_add(1, Relaxed);
-                }
+            leave_section(thread);
+            // Threads that wait for a lock of this thread see that it is at work.
+            // SAFETY: counters of locks, which are statics.
+            for tries in thread.held.iter().filter_map(|held| unsafe { held.get().as_ref() }) {
+                tries.fetch_add(1, Relaxed);
             }
-            if word & !AWAITED == thread as usize || in_vain() {
+            if word & !AWAITED == thread.address() || in_vain() {
                 return None;
             }
             // Where the word has changed meanwhile, the thread may take it now.
@@ -401,8 +377,7 @@ static WRITING: AtomicI32 = AtomicI32::new(0);
 
 /// Runs `write`, which may take long, so that other threads see even under a system call filter that this one is at work.
 pub fn note_writing<T>(write: impl FnOnce() -> T) -> T {
-    // SAFETY: the calling thread's state.
-    WRITING.store(unsafe { (*thread::current_thread()).id }, Relaxed);
+    WRITING.store(thread::current_thread().id.get(), Relaxed);
     let result = write();
     WRITING.store(0, Relaxed);
     result
@@ -438,13 +413,11 @@ impl<T> DerefMut for LockGuard<'_, T> {
 
 impl<T> Drop for LockGuard<'_, T> {
     fn drop(&mut self) {
-        // SAFETY: the state of the thread that took it, which is the one that drops it.
-        unsafe {
-            if let Some(held) = (*self.thread).held.iter_mut().find(|held| **held == &raw const self.lock.used.tries) {
-                *held = std::ptr::null();
-            }
-            self.lock.release();
-            leave_section(self.thread);
+        // The thread that took it is the one that drops it.
+        if let Some(held) = self.thread.held.iter().find(|held| held.get() == &raw const self.lock.used.tries) {
+            held.set(std::ptr::null());
         }
+        self.lock.release();
+        leave_section(self.thread);
     }
 }

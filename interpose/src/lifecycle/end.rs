@@ -3,7 +3,7 @@
 use crate::forward::bypass;
 use crate::harmless::{enter, guard, signals};
 use crate::lifecycle::process_state::{LEFT_INIT, MODELS, OPEN, PID, at_work};
-use crate::lifecycle::{end_line, exit_status, finalize, killed, mpi_not_started};
+use crate::lifecycle::{end_line, exit_status, finalize, mpi_not_started};
 use crate::log::{self, LOG, closed_log};
 use crate::mpi::world;
 use crate::recording::flush::{self, DROPPED};
@@ -26,52 +26,46 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 const RECORDS_WITHOUT_CALLS: u64 = 2;
 
 /// Stops recording at the entry of MPI_Finalize, or at the last session's end. Collective as MPI_Finalize is.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
-pub unsafe fn on_finalize(thread: *mut RecorderThread) {
+pub fn on_finalize(thread: &RecorderThread) {
     if MODELS.fetch_sub(1, SeqCst) > 1 {
         return;
     }
-    // SAFETY: the caller's promise.
-    unsafe {
-        let end = read_ticks();
-        let recorded = at_work() && {
-            let window_end =
-                Record { call_site: call_path::current_or_none(thread), ..Record::new(Operation::Finalize, end) };
-            if let Some(head) = guard::mirrored_head() {
-                head.window_end.store(end, Relaxed);
-            }
-            if (*thread).busy != 0 || signals::in_critical(thread) || stage::is_disabled() {
-                // From a handler that has interrupted the recorder; or recording was given up.
-                end_in_ring(thread, EndReason::Finalize, window_end);
-                false
-            } else {
-                enter::enter_cold(thread, || {
-                    signals::run_critical_section(|| {
-                        sources::drain(LOG.lock().as_deref_mut());
-                        close::close_all(thread, window_end);
-                        log::define_now(Definition::WindowEnd(end));
-                        report_silence(end);
-                    });
-                    true
-                })
-            }
-        };
-        // Even if this rank records nothing, the others wait for it here.
-        let offset = enter::enter_quietly(thread, || guard::catch_panic(|| offsets::measure_last()));
-        if recorded {
-            enter::enter_cold(thread, || {
-                signals::run_critical_section(|| {
-                    if let Some(offset) = offset {
-                        log::define_now(Definition::ClockOffset(offset));
-                    }
-                    close_log(EndReason::Finalize);
-                });
-                in_finalize::begin_finalize();
-                world::free_group();
-            });
+    let end = read_ticks();
+    let recorded = at_work() && {
+        let call_site = call_path::current_or_none(thread);
+        let window_end = Record { call_site, ..Record::new(Operation::Finalize, end) };
+        if let Some(head) = guard::mirrored_head() {
+            head.window_end.store(end, Relaxed);
         }
+        if thread.busy.get() != 0 || signals::in_critical(thread) || stage::is_disabled() {
+            // From a handler that has interrupted the recorder; or recording was given up.
+            end_in_ring(thread, EndReason::Finalize, window_end);
+            false
+        } else {
+            enter::enter_cold(|| {
+                signals::run_critical_section(|| {
+                    sources::drain(LOG.lock().as_deref_mut());
+                    close::close_all(thread, window_end);
+                    log::define_now(Definition::WindowEnd(end));
+                    report_silence(end);
+                });
+                true
+            })
+        }
+    };
+    // Even if this rank records nothing, the others wait for it here.
+    let offset = enter::enter_quietly(|| guard::catch_panic(offsets::measure_last));
+    if recorded {
+        enter::enter_cold(|| {
+            signals::run_critical_section(|| {
+                if let Some(offset) = offset {
+                    log::define_now(Definition::ClockOffset(offset));
+                }
+                close_log(EndReason::Finalize);
+            });
+            in_finalize::begin_finalize();
+            world::free_group();
+        });
     }
 }
 
@@ -87,12 +81,8 @@ fn report_silence(end: u64) {
 }
 
 /// Ends recording at the entry of MPI_Abort.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
-pub unsafe fn on_abort(thread: *mut RecorderThread, code: i32) {
-    // SAFETY: the caller's promise.
-    unsafe { end_early(thread, EndReason::Abort(code)) };
+pub fn on_abort(thread: &RecorderThread, code: i32) {
+    end_early(thread, EndReason::Abort(code));
 }
 
 /// Runs when the process exits, after the program's own atexit functions and static destructors, which may call MPI.
@@ -104,9 +94,7 @@ extern "C" fn at_exit() {
         }
         return;
     }
-    let thread = thread::current_thread();
-    // SAFETY: the calling thread's state.
-    unsafe { enter::enter_quietly(thread, || end_early(thread, EndReason::Exit)) };
+    enter::enter_quietly(|| end_early(thread::current_thread(), EndReason::Exit));
 }
 
 /// The functions that the dynamic loader calls at exit.
@@ -116,39 +104,29 @@ static AT_EXIT: extern "C" fn() = at_exit;
 
 /// Ends recording because the process ends without MPI_Finalize. It may do so in a signal handler, while this thread and others are in malloc, in MPI, or
 /// in the recorder itself. So the end is noted in the rings, which stay as they are.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
-unsafe fn end_early(thread: *mut RecorderThread, reason: EndReason) {
+fn end_early(thread: &RecorderThread, reason: EndReason) {
     if !OPEN.load(Relaxed) || PID.load(Relaxed) != std::process::id() {
         return;
     }
     guard::report_waits();
-    // SAFETY: the caller's promise.
-    unsafe { end_in_ring(thread, reason, Record::new(Operation::ProgramEnd, read_ticks())) };
+    end_in_ring(thread, reason, Record::new(Operation::ProgramEnd, read_ticks()));
 }
 
 /// Ends recording; the rings keep what they hold, for the reader. Only the sums of profile mode are written: the recorder's heap
 /// and locks are never taken by a thread that a handler has interrupted.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
-unsafe fn end_in_ring(thread: *mut RecorderThread, reason: EndReason, last: Record) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        // A critical section that a handler has interrupted has the thread's log and the locks.
-        let whole = !signals::in_critical(thread);
-        if whole && recording_state() == RecordingState::Recording {
-            close::last_record(thread, last);
-        }
-        stamp_end(reason, last.begin);
-        set_state(RecordingState::Done);
-        if whole {
-            close::write_sums();
-            sources::drain(LOG.lock_at_end().as_deref_mut());
-            sampling::end_at_exit();
-            end_line::report_end(LOG.lock_at_end().as_deref().and_then(Option::as_ref), last.begin);
-        }
+fn end_in_ring(thread: &RecorderThread, reason: EndReason, last: Record) {
+    // A critical section that a handler has interrupted has the thread's log and the locks.
+    let whole = !signals::in_critical(thread);
+    if whole && recording_state() == RecordingState::Recording {
+        close::last_record(thread, last);
+    }
+    stamp_end(reason, last.begin);
+    set_state(RecordingState::Done);
+    if whole {
+        close::write_sums();
+        sources::drain(LOG.lock_at_end().as_deref_mut());
+        sampling::end_at_exit();
+        end_line::report_end(LOG.lock_at_end().as_deref().and_then(Option::as_ref), last.begin);
     }
 }
 
@@ -204,7 +182,6 @@ fn close_log(reason: EndReason) {
         closed_log::note_closed_log(log.file().path());
         end_line::report_end(Some(&log), end);
     }
-    killed::unwatch_signals();
     // No page of a ring is touched any more.
     guard::stop_mirroring();
     faults::uncover_sigbus();

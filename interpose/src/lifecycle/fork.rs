@@ -21,6 +21,5 @@ pub unsafe extern "C" fn in_child() {
     guard::stop_mirroring();
     faults::uncover_sigbus();
     sampling::abandon_sampling();
-    // SAFETY: the child's only thread.
-    unsafe { close::abandon_ring(thread::current_thread()) };
+    close::abandon_ring(thread::current_thread());
 }

@@ -1,14 +1,11 @@
 //! Starts and stops recording.
 
-pub mod departures;
 pub mod end;
 mod end_line;
 pub mod exit_status;
 pub mod finalize;
 pub mod fork;
-pub mod killed;
 pub mod mpi_not_started;
 pub mod process_state;
 pub mod start;
 pub mod thread_end;
-pub mod withdrawal;

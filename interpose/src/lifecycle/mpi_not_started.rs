@@ -3,7 +3,7 @@
 //! Only the process that `lb-run` became prints the line, on the first rank, and at its exit. It may be a script whose programs were recorded: then the
 //! run's folder is new. The texts are made when the library is loaded. At exit, which may be in a signal handler, nothing is allocated.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,6 @@ use crate::mpi::symbols;
 use crate::run::settings::RecorderSettings;
 use crate::run::{job, launcher};
 use crate::state::stage::{RecordingState, recording_state};
-use crate::state::thread;
 use crate::system::clock::clock_ns;
 use crate::system::process;
 
@@ -34,8 +33,6 @@ struct UnstartedProgram {
     line: EndLine,
     /// The line if it started some of which none was recorded, or `None` if that could not be seen.
     line_with_children: Option<EndLine>,
-    /// The line if it becomes another program without the recorder.
-    line_of_execution: String,
     /// Possible folders of their run: relative to the folder that the process was started in, and to the one in which it ends.
     folders: [PathBuf; 2],
     /// Seconds since 1970 when the library was loaded.
@@ -71,8 +68,7 @@ static EXITS: AtomicBool = AtomicBool::new(false);
 /// Runs when the dynamic loader has loaded the recorder, before the program.
 #[ctor::ctor(unsafe)]
 fn at_load() {
-    // SAFETY: the calling thread's state.
-    unsafe { enter::enter_cold(thread::current_thread(), prepare_end_line) };
+    enter::enter_cold(prepare_end_line);
 }
 
 /// Prepares the line if this is the first rank's process that `lb-run` became.
@@ -99,12 +95,9 @@ fn prepare_end_line() {
     );
     let line_with_children =
         is_known.then(|| EndLine::new(&what, "Are they MPI programs? Scripts must keep LD_PRELOAD"));
-    let line_of_execution = format!(
-        "lbprof: {command}: executes a program without LD_PRELOAD: nothing of it is recorded. Scripts must keep LD_PRELOAD\n"
-    );
     let folders = [absolute, folder];
     let loaded_unix_s = (clock_ns(libc::CLOCK_REALTIME) / 1_000_000_000) as i64;
-    let program = UnstartedProgram { pid, line, line_with_children, line_of_execution, folders, loaded_unix_s };
+    let program = UnstartedProgram { pid, line, line_with_children, folders, loaded_unix_s };
     UNSTARTED.set(program).ok();
     KNOWS_STATUS.store(exit_status::call_at_exit(at_last), Relaxed);
 }
@@ -127,41 +120,6 @@ fn due_end_line() -> Option<&'static UnstartedProgram> {
     UNSTARTED.get().filter(|program| program.pid == std::process::id() && is_unstarted())
 }
 
-/// Says that the process becomes another program without the recorder, if its environment does not have LD_PRELOAD any more. Does not report files that
-/// cannot be executed, because shells try one after the other. Allocates nothing.
-///
-/// # Safety
-/// `path` is a string, and `envp` null or a list of strings that ends with null.
-pub unsafe fn report_execution(path: *const c_char, envp: *const *const c_char) {
-    let Some(program) = due_end_line() else { return };
-    // SAFETY: the caller's promise.
-    unsafe {
-        let has_slash = CStr::from_ptr(path).to_bytes().contains(&b'/');
-        if !is_preloaded(envp) && (!has_slash || libc::access(path, libc::X_OK) == 0) {
-            guard::write_line(&program.line_of_execution);
-        }
-    }
-}
-
-/// Returns whether an environment names this library in LD_PRELOAD.
-///
-/// # Safety
-/// As of [`report_execution`].
-unsafe fn is_preloaded(envp: *const *const c_char) -> bool {
-    let mut next = envp;
-    // SAFETY: the caller's promise.
-    unsafe {
-        while !next.is_null() && !(*next).is_null() {
-            let variable = CStr::from_ptr(*next).to_bytes();
-            if variable.strip_prefix(b"LD_PRELOAD=").is_some_and(|list| !list.is_empty()) {
-                return true;
-            }
-            next = next.add(1);
-        }
-    }
-    false
-}
-
 /// Reports an exit without MPI once the status is known.
 pub fn note_exit() {
     match KNOWS_STATUS.load(Relaxed) {
@@ -178,7 +136,7 @@ extern "C" fn at_last(status: c_int, _: *mut c_void) {
 }
 
 /// Says that the process, which ends with `status`, if known, has not started MPI. Allocates nothing.
-pub fn report_unstarted(status: Option<c_int>) {
+fn report_unstarted(status: Option<c_int>) {
     let Some(program) = due_end_line() else { return };
     if !has_children() {
         program.line.write(status);

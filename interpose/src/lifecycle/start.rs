@@ -6,10 +6,10 @@ use crate::handles::requests;
 use crate::harmless::{guard, memory, signals};
 use crate::lifecycle::fork::{before_fork, in_child};
 use crate::lifecycle::process_state::{BEFORE, LEFT_INIT, MODELS, OPEN, PID, SETTINGS};
-use crate::lifecycle::{exit_status, killed, thread_end};
+use crate::lifecycle::{exit_status, thread_end};
 use crate::log::{self, LOG, OpenLog};
 use crate::markers::marks;
-use crate::mpi::call::call2;
+use crate::mpi::call::ask;
 use crate::mpi::{abi, detect, world};
 use crate::recording::{call_path, close, registry};
 use crate::run::agreement::{self, Agreement, StartingRank};
@@ -57,34 +57,29 @@ pub fn before_init() {
 }
 
 /// Starts recording after MPI_Init or MPI_Init_thread. `level`: thread level, 0 single … 3 multiple.
-///
-/// # Safety
-/// MPI is initialised; `thread` is the calling thread's state.
-pub unsafe fn on_initialised(thread: *mut RecorderThread, level: u8) {
+/// MPI is initialised.
+pub fn on_initialised(thread: &RecorderThread, level: u8) {
     LEFT_INIT.store(read_ticks(), Relaxed);
     let is_first = MODELS.fetch_add(1, SeqCst) == 0;
     // A session that is there already may have more threads.
     if is_first && provided_level().is_some_and(|level| level < CONCURRENT_THREADS) {
         requests::set_concurrent(false);
     }
-    // SAFETY: the caller's promise.
-    unsafe { start_recording(thread, level, |own| agreement::agree_on_run(own)) };
+    // SAFETY: MPI is initialised, on all ranks.
+    start_recording(thread, level, |own| unsafe { agreement::agree_on_run(own) });
     // In any case no rank is to wait for this one.
     drop(peers::take_registered());
 }
 
 /// Starts recording after MPI_Session_init, unless it has started. The ranks agree without a message, because only some of them may
 /// have sessions.
-///
-/// # Safety
-/// `session` is the new session's handle; `thread` is the calling thread's state.
-pub unsafe fn session_initialised(thread: *mut RecorderThread, session: Word) {
+/// `session` is the new session's handle.
+pub fn session_initialised(thread: &RecorderThread, session: Word) {
     LEFT_INIT.store(read_ticks(), Relaxed);
     MODELS.fetch_add(1, SeqCst);
     requests::set_concurrent(true);
     world::set_session(session);
-    // SAFETY: the caller's promise.
-    unsafe { start_recording(thread, 0, agreement::of_session) };
+    start_recording(thread, 0, agreement::of_session);
     drop(peers::take_registered());
 }
 
@@ -96,39 +91,34 @@ fn make_folder(dir: &Path) -> io::Result<()> {
     OwnedFolder::open_or_create(dir).map(drop)
 }
 
-/// # Safety
-/// MPI is initialised; `thread` is the calling thread's state.
-unsafe fn start_recording(thread: *mut RecorderThread, level: u8, agree: impl FnOnce(StartingRank) -> Agreement) {
-    // SAFETY: the caller's promise: MPI is initialised.
-    unsafe {
-        if recording_state() != RecordingState::Idle || !detect::detect_mpi() {
-            return;
-        }
-        let Some(settings) = SETTINGS.lock().and_then(|settings| settings.clone()) else { return };
-        let Some((rank, size)) = world::rank_and_size() else { return };
-        guard::RANK.store(rank as u32, Relaxed);
-        let among = settings.ranks.as_ref().is_none_or(|ranks| ranks.iter().any(|r| r == rank as u32));
-        let mode = settings.mode.filter(|_| among);
-        let reserved = mode.is_some() && memory::reserve_memory(settings.buffer);
-        if rank == 0 && settings.mode.is_some() {
-            for complaint in &settings.complaints {
-                guard::say_line(format_args!("{complaint}"));
-            }
-        }
-        if mode.is_some() && size == 1 {
-            launcher::look_for_foreign();
-        }
-        // Even if this rank records nothing, because the others do not know that.
-        let own = StartingRank { settings: &settings, rank, size, wanted: reserved };
-        let (place, offset) = agree(own);
-        let (Some(mode), Some(place)) = (mode, place) else { return set_state(RecordingState::Done) };
-        if !reserved {
-            set_state(RecordingState::Done);
-            guard::say_line(format_args!("no memory is left; nothing is recorded"));
-            return;
-        }
-        signals::run_critical_section(|| open_log(thread, own, mode, &place, offset, level));
+fn start_recording(thread: &RecorderThread, level: u8, agree: impl FnOnce(StartingRank) -> Agreement) {
+    if recording_state() != RecordingState::Idle || !detect::detect_mpi() {
+        return;
     }
+    let Some(settings) = SETTINGS.lock().and_then(|settings| settings.clone()) else { return };
+    let Some((rank, size)) = world::rank_and_size() else { return };
+    guard::RANK.store(rank as u32, Relaxed);
+    let among = settings.ranks.as_ref().is_none_or(|ranks| ranks.iter().any(|r| r == rank as u32));
+    let mode = settings.mode.filter(|_| among);
+    let reserved = mode.is_some() && memory::reserve_memory(settings.buffer);
+    if rank == 0 && settings.mode.is_some() {
+        for complaint in &settings.complaints {
+            guard::say_line(format_args!("{complaint}"));
+        }
+    }
+    if mode.is_some() && size == 1 {
+        launcher::look_for_foreign();
+    }
+    // Even if this rank records nothing, because the others do not know that.
+    let own = StartingRank { settings: &settings, rank, size, wanted: reserved };
+    let (place, offset) = agree(own);
+    let (Some(mode), Some(place)) = (mode, place) else { return set_state(RecordingState::Done) };
+    if !reserved {
+        set_state(RecordingState::Done);
+        guard::say_line(format_args!("no memory is left; nothing is recorded"));
+        return;
+    }
+    signals::run_critical_section(|| open_log(thread, own, mode, &place, offset, level));
 }
 
 /// The thread level at which MPI lets several threads call it at the same time.
@@ -136,18 +126,12 @@ const CONCURRENT_THREADS: u8 = 3;
 
 /// Returns the thread level that MPI provides, which may be higher than the program has asked for, or `None` if it does not say.
 fn provided_level() -> Option<u8> {
-    let mut provided: c_int = 0;
-    // SAFETY: MPI is initialised; a local look-up.
-    let code = unsafe { call2(c"PMPI_Query_thread", &raw mut provided as Word, 0) };
-    (code == 0).then(|| thread_level(provided))
+    Some(ask(c"PMPI_Query_thread", [], -1)).filter(|&level| level >= 0).map(thread_level)
 }
 
 /// Opens the log and starts to record.
-///
-/// # Safety
-/// As [`start_recording`].
-unsafe fn open_log(
-    thread: *mut RecorderThread,
+fn open_log(
+    thread: &RecorderThread,
     own: StartingRank,
     mode: RecordingMode,
     place: &RunDirectory,
@@ -155,68 +139,59 @@ unsafe fn open_log(
     level: u8,
 ) {
     let StartingRank { settings, rank, size, .. } = own;
-    // SAFETY: the caller's promise: MPI is initialised.
-    unsafe {
-        stack::find_out();
-        system::memory::find_out();
-        system::objects::find_out();
-        process::note_folder();
-        call_path::configure_paths(settings.depth, settings.check_paths);
-        let unknown_python = call_path::look_for_python();
-        let header = log_header(settings, mode, place, rank, size);
-        let created = make_folder(&place.dir).and_then(|()| OpenLog::create(&place.dir, &header, settings));
-        let Ok(log) = created.inspect_err(|error| {
-            let (dir, error) = (place.dir.display(), SystemError(error));
-            guard::say_line(format_args!("cannot write to {dir}: {error}; nothing is recorded"));
-        }) else {
-            return set_state(RecordingState::Done);
-        };
-        let Some(mut place_of_log) = LOG.lock() else { return };
-        *place_of_log = Some(log);
-        drop(place_of_log);
-        if rank == 0 {
-            report_request::note_folder(&place.dir);
-        }
-        PID.store(std::process::id(), Relaxed);
-        OPEN.store(true, Relaxed);
-        if let Some(version) = unknown_python {
-            log::define_now(Definition::Problem(ProblemKind::PythonUnknown as u16, 1, format!("Python {version}")));
-        }
-        note_beginning(settings, &header, offset, level);
-        if world::world_model() {
-            creation::define_predefined();
-        }
-        sandbox::remember_filters();
-        process::watch_usage();
-        for fact in log::usage_facts() {
-            log::define_now(fact);
-        }
-        begin_recording(thread, settings, rank);
+    stack::find_out();
+    system::memory::find_out();
+    system::objects::find_out();
+    process::note_folder();
+    call_path::configure_paths(settings.depth, settings.check_paths);
+    let unknown_python = call_path::look_for_python();
+    let header = log_header(settings, mode, place, rank, size);
+    let created = make_folder(&place.dir).and_then(|()| OpenLog::create(&place.dir, &header, settings));
+    let Ok(log) = created.inspect_err(|error| {
+        let (dir, error) = (place.dir.display(), SystemError(error));
+        guard::say_line(format_args!("cannot write to {dir}: {error}; nothing is recorded"));
+    }) else {
+        return set_state(RecordingState::Done);
+    };
+    let Some(mut place_of_log) = LOG.lock() else { return };
+    *place_of_log = Some(log);
+    drop(place_of_log);
+    if rank == 0 {
+        report_request::note_folder(&place.dir);
     }
+    PID.store(std::process::id(), Relaxed);
+    OPEN.store(true, Relaxed);
+    if let Some(version) = unknown_python {
+        log::define_now(Definition::Problem(ProblemKind::PythonUnknown as u16, 1, format!("Python {version}")));
+    }
+    note_beginning(settings, &header, offset, level);
+    if world::world_model() {
+        creation::define_predefined();
+    }
+    sandbox::remember_filters();
+    process::watch_usage();
+    for fact in log::usage_facts() {
+        log::define_now(fact);
+    }
+    begin_recording(thread, settings, rank);
 }
 
 /// Installs what watches the process, and starts to record its calls.
-///
-/// # Safety
-/// As [`start_recording`]; the log is open.
-unsafe fn begin_recording(thread: *mut RecorderThread, settings: &RecorderSettings, rank: i32) {
-    // SAFETY: the caller's promise: MPI is initialised.
-    unsafe {
-        libc::pthread_atfork(Some(before_fork), None, Some(in_child));
-        exit_status::watch_exit_status();
-        killed::watch_signals();
-        sampling::start_sampling(settings.samples, settings.depth);
-        sources::install(settings);
-        bypass::look_for_bypasses(rank);
-        registry::at_thread_ends(thread_end::on_thread_end);
-        registry::attach_ring(thread);
-        if (*thread).log.is_null() {
-            return set_state(RecordingState::Done);
-        }
-        set_state(RecordingState::Recording);
-        close::begin_window(thread);
-        marks::replay_early(thread);
+fn begin_recording(thread: &RecorderThread, settings: &RecorderSettings, rank: i32) {
+    // SAFETY: functions of these types.
+    unsafe { libc::pthread_atfork(Some(before_fork), None, Some(in_child)) };
+    exit_status::watch_exit_status();
+    sampling::start_sampling(settings.samples, settings.depth);
+    sources::install(settings);
+    bypass::look_for_bypasses(rank);
+    registry::at_thread_ends(thread_end::on_thread_end);
+    registry::attach_ring(thread);
+    if !thread.has_log() {
+        return set_state(RecordingState::Done);
     }
+    set_state(RecordingState::Recording);
+    close::begin_window(thread);
+    marks::replay_early(thread);
 }
 
 /// Notes problems met so far, the offset of the rank's clock, the thread level, the start of the process, if the system says, and the return of MPI's own
@@ -272,9 +247,8 @@ fn log_header(
 /// Returns the first line of the MPI library's description of itself.
 fn library_version() -> String {
     let mut text = vec![0u8; 8192 + 1];
-    let mut length = 0i32;
-    // SAFETY: the buffer is as long as MPI_MAX_LIBRARY_VERSION_STRING is in any known interface.
-    unsafe { call2(c"PMPI_Get_library_version", text.as_mut_ptr() as Word, &raw mut length as Word) };
+    // The buffer is as long as MPI_MAX_LIBRARY_VERSION_STRING is in any known interface.
+    let length = ask(c"PMPI_Get_library_version", [text.as_mut_ptr() as Word], 0i32);
     let text =
         String::from_utf8_lossy(text.get(..usize::try_from(length).unwrap_or(0)).unwrap_or_default()).into_owned();
     let line = text.lines().next().unwrap_or_default().trim_matches('\0').trim();

@@ -9,7 +9,6 @@ use crate::recording::filled_slots::filled_records;
 use crate::recording::flush::{close_ring, mend_records};
 use crate::recording::registry;
 use crate::sampling;
-use crate::state::buffers;
 use crate::state::stage::{RecordingState, recording_state};
 use crate::state::thread::RecorderThread;
 use crate::system::clock::read_ticks;
@@ -19,45 +18,38 @@ use crate::system::clock::read_ticks;
 /// # Safety
 /// `thread` is the calling thread's state.
 pub unsafe extern "C" fn on_thread_end(thread: *mut c_void) {
-    let thread = thread.cast::<RecorderThread>();
-    // SAFETY: the thread's own state, still there while its destructors run. Calls that it makes afterwards attach it anew.
-    unsafe {
-        (*thread).ends = (*thread).ends.saturating_add(1);
-        if (*thread).busy != 0 {
-            enter::was_left(thread);
-        }
-        if !(*thread).log.is_null() {
-            enter::enter_recording(thread, || sampling::thread_ends((*thread).id));
-            enter::enter_quietly(thread, || registry::give_back(thread, end_records));
-        }
-        (*thread).cursor = std::ptr::null_mut();
-        (*thread).limit = std::ptr::null_mut();
-        (*thread).poll = std::ptr::null_mut();
-        buffers::free_buffers(thread);
-        call_path::free_paths(thread);
+    // SAFETY: still there while the thread's destructors run. Calls that it makes afterwards attach it anew.
+    let thread = unsafe { &*thread.cast::<RecorderThread>() };
+    thread.ends.set(thread.ends.get().saturating_add(1));
+    if thread.busy.get() != 0 {
+        enter::was_left(thread);
     }
+    if thread.has_log() {
+        enter::enter_recording(|| sampling::thread_ends(thread.id.get()));
+        enter::enter_quietly(|| registry::give_back(thread, end_records));
+    }
+    for place in [&thread.cursor, &thread.limit, &thread.poll] {
+        place.set(std::ptr::null_mut());
+    }
+    thread.requests.free();
+    thread.statuses.free();
+    call_path::free_paths(thread);
 }
 
 /// Ends the thread's records. Returns whether another thread may go on in its ring, where they stay; else the log has them.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
-unsafe fn end_records(thread: *mut RecorderThread) -> bool {
-    // SAFETY: the thread's own state.
-    unsafe {
-        let Some(log) = (*thread).log.as_mut() else { return false };
-        // The first thread's records are the rank's time, and its ring's head belongs to the process. If recording has just ended
-        // the ring may still be open.
-        if log.number == 0 || log.paused.is_some() || recording_state() != RecordingState::Recording {
-            if !log.closed {
-                close_ring(thread, log);
-            }
-            return false;
+fn end_records(thread: &RecorderThread) -> bool {
+    let Some(log) = thread.log() else { return false };
+    // The first thread's records are the rank's time, and its ring's head belongs to the process. If recording has just ended
+    // the ring may still be open.
+    if log.number == 0 || log.paused.is_some() || recording_state() != RecordingState::Recording {
+        if !log.closed {
+            close_ring(Some(thread), log);
         }
-        if let Some(last) = filled_records(thread, log).last_mut() {
-            mend_records(std::slice::from_mut(last), read_ticks());
-        }
-        stack::end_all(thread);
-        true
+        return false;
     }
+    if let Some(last) = filled_records(Some(thread), log).last_mut() {
+        mend_records(std::slice::from_mut(last), read_ticks());
+    }
+    stack::end_all(thread);
+    true
 }

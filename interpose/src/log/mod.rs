@@ -185,34 +185,22 @@ impl OpenLog {
         }
     }
 
-    fn define_new(&mut self) {
+    /// Asks the table of call sites, and defines what is new in it.
+    pub fn ask_sites<T>(&mut self, ask: impl FnOnce(&mut CallSiteTable) -> T) -> T {
+        let found = ask(&mut self.sites);
         if !self.sites.new.is_empty() {
             let mut new = std::mem::take(&mut self.sites.new);
             self.define_later(&new);
             new.clear();
             self.sites.new = new;
         }
+        found
     }
 
     /// Defines a path, and returns the id of its innermost call site, or `None` if there are too many. The calls come innermost
     /// first; `is_cut`: there may be more around them.
     pub fn call_path(&mut self, calls: &[PathCall], is_cut: bool) -> Option<u32> {
-        let id = self.sites.path(calls, is_cut);
-        self.define_new();
-        id
-    }
-
-    pub fn sample_chain(&mut self, callers: &[PathCall], is_cut: bool) -> Option<u32> {
-        let id = self.sites.chain(callers, is_cut);
-        self.define_new();
-        id
-    }
-
-    /// Defines the path of one more call within the path with the id `parent`, like [`OpenLog::call_path`].
-    pub fn call_within(&mut self, parent: u32, call: &PathCall) -> Option<u32> {
-        let id = self.sites.within(parent, call);
-        self.define_new();
-        id
+        self.ask_sites(|sites| sites.path(calls, is_cut))
     }
 
     pub fn new_fold(&self, head: &BatchHead) -> ProfileFold {
@@ -278,8 +266,7 @@ impl OpenLog {
 
     /// Writes samples of a thread, whose locations are addresses still; false where that failed.
     pub fn samples(&mut self, head: &SampleHead, samples: &mut [Sample]) -> bool {
-        self.sites.locate(samples);
-        self.define_new();
+        self.ask_sites(|sites| sites.locate(samples));
         let result = self.writer.samples(head, samples);
         self.took(result)
     }

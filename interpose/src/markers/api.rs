@@ -10,7 +10,8 @@ use lbprof_collector::record::Record;
 use crate::harmless::guard;
 use crate::markers::marks::{begin_phase, end_phase, marker_text, run_marker, set_param, set_recording};
 use crate::markers::regions::intern_counter;
-use crate::markers::stack::{open_phases, write_marker};
+use crate::markers::stack::open_phases;
+use crate::recording::room::append_record;
 use crate::state::stage::{RecordingState, recording_state};
 use crate::system::clock::read_ticks;
 
@@ -69,27 +70,18 @@ unsafe extern "C" fn api_iteration_begin(name: *const c_char) {
 unsafe extern "C" fn api_work(operations: c_double, quanta: c_double) {
     run_marker(|thread| {
         let region = open_phases(thread).map_or(0, |open| open.innermost());
-        write_marker(
-            thread,
-            Record {
-                sent: operations.to_bits(),
-                received: quanta.to_bits(),
-                request: region,
-                ..Record::new(Operation::Work, read_ticks())
-            },
-        );
+        let record = Record::new(Operation::Work, read_ticks());
+        let (sent, received) = (operations.to_bits(), quanta.to_bits());
+        append_record(thread, Record { sent, received, request: region, ..record });
     });
 }
 
 unsafe extern "C" fn api_count(name: *const c_char, value: c_double) {
     run_marker(|thread| {
         // SAFETY: the header passes the program's string.
-        if let Some(name) = unsafe { marker_text(name) } {
-            let Some(id) = intern_counter(&name) else { return };
-            write_marker(
-                thread,
-                Record { sent: value.to_bits(), request: id, ..Record::new(Operation::Counter, read_ticks()) },
-            );
+        if let Some(id) = unsafe { marker_text(name) }.and_then(|name| intern_counter(&name)) {
+            let record = Record::new(Operation::Counter, read_ticks());
+            append_record(thread, Record { sent: value.to_bits(), request: id, ..record });
         }
     });
 }

@@ -26,33 +26,30 @@ static EARLY_PARAMS: HandlerLock<Vec<(String, f64)>> = HandlerLock::new(Vec::new
 static EARLY_PAUSE: AtomicBool = AtomicBool::new(false);
 
 /// Runs a marker on the calling thread, which has its ring by then. Does nothing inside an MPI call.
-pub fn run_marker(work: impl FnOnce(*mut RecorderThread)) {
+pub fn run_marker(work: impl FnOnce(&RecorderThread)) {
     let thread = thread::current_thread();
     let frame = thread::Canary::uninit();
-    // SAFETY: the thread's own state.
-    unsafe {
-        if recording_state() != RecordingState::Recording {
-            return;
-        }
-        if (*thread).busy != 0 {
-            nested::found_at_work(thread);
-            return;
-        }
-        if nested::in_call(thread, &frame) {
-            guard::count_problem(ProblemKind::MarkerInsideCall, 1);
-            return;
-        }
-        enter::enter_recording(thread, || {
-            if !(*thread).log.is_null() || !room::refill(thread).is_null() {
-                work(thread);
-            }
-        });
+    if recording_state() != RecordingState::Recording {
+        return;
     }
+    if thread.busy.get() != 0 {
+        nested::found_at_work(thread);
+        return;
+    }
+    if nested::in_call(thread, &frame) {
+        guard::count_problem(ProblemKind::MarkerInsideCall, 1);
+        return;
+    }
+    enter::enter_recording(|| {
+        if thread.has_log() || !room::refill(thread).is_null() {
+            work(thread);
+        }
+    });
 }
 
 /// Opens the phases that were started before MPI_Init on the first thread, writes the parameters given before, and stops recording if the
 /// program has asked for that.
-pub fn replay_early(thread: *mut RecorderThread) {
+pub fn replay_early(thread: &RecorderThread) {
     for (name, kind, iterated) in take_early(&EARLY) {
         stack::enter_phase(thread, &name, kind, iterated);
     }
@@ -60,8 +57,7 @@ pub fn replay_early(thread: *mut RecorderThread) {
         log::define_now(Definition::Param(name, value));
     }
     if EARLY_PAUSE.load(Relaxed) {
-        // SAFETY: the thread's own state.
-        unsafe { pause::pause_recording(thread) };
+        pause::pause_recording(thread);
     }
 }
 
@@ -100,10 +96,7 @@ pub fn set_recording(on: bool) {
         EARLY_PAUSE.store(!on, Relaxed);
         return;
     }
-    run_marker(|thread| {
-        // SAFETY: the thread's own state.
-        unsafe { if on { pause::resume_recording(thread) } else { pause::pause_recording(thread) } }
-    });
+    run_marker(if on { pause::resume_recording } else { pause::pause_recording });
 }
 
 pub fn set_param(name: String, value: f64) {

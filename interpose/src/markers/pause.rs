@@ -14,56 +14,46 @@ use crate::state::thread::RecorderThread;
 use crate::system::clock::read_ticks;
 
 /// Stops recording on the calling thread.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
-pub unsafe fn pause_recording(thread: *mut RecorderThread) {
-    // SAFETY: the thread's own state.
-    unsafe {
-        let paused = (*thread).log.as_ref().is_some_and(|log| log.paused.is_some());
-        if paused || !append_record(thread, Record::new(Operation::Pause, read_ticks())) {
-            return;
-        }
-        if let Some(log) = (*thread).log.as_mut() {
-            guard::count_problem(ProblemKind::Paused, 1);
-            log.paused = Some((*thread).cursor);
-            log.in_pause = true;
-            log.phases.pause();
-            set_aside(thread);
-            enter::enter_recording(thread, || sampling::pause_sampling((*thread).id));
-            (*thread).poll = std::ptr::null_mut();
-        }
+pub fn pause_recording(thread: &RecorderThread) {
+    let paused = thread.log().is_some_and(|log| log.paused.is_some());
+    if paused || !append_record(thread, Record::new(Operation::Pause, read_ticks())) {
+        return;
+    }
+    if let Some(log) = thread.log() {
+        guard::count_problem(ProblemKind::Paused, 1);
+        log.paused = Some(thread.cursor.get());
+        log.in_pause = true;
+        log.phases.pause();
+        set_aside(thread);
+        enter::enter_recording(|| sampling::pause_sampling(thread.id.get()));
+        thread.poll.set(std::ptr::null_mut());
     }
 }
 
 /// Resumes recording on the calling thread.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
-pub unsafe fn resume_recording(thread: *mut RecorderThread) {
-    // SAFETY: the thread's own state.
-    unsafe {
-        if let Some(log) = (*thread).log.as_mut()
-            && let Some(mut cursor) = log.paused
-        {
-            // These records are about the past. No flush may come between, because its record is about the present.
-            let limit = log.limit();
-            if limit.offset_from(cursor) < log.phases.changes_in_pause() as isize + 1 {
-                enter::enter_cold(thread, || run_critical_section(|| hand_over(thread, log, read_ticks())));
-                cursor = log.ring.slots();
-            }
-            log.paused = None;
-            ((*thread).cursor, (*thread).limit) = (cursor, limit);
-            (*thread).poll = std::ptr::null_mut();
-            stack::catch_up(thread);
-            append_record(thread, Record::new(Operation::Resume, read_ticks()));
-            enter::enter_recording(thread, || sampling::resume_sampling((*thread).id));
-            if let Some(log) = (*thread).log.as_ref() {
-                (*thread).limit = log.check_point((*thread).cursor);
-            }
+pub fn resume_recording(thread: &RecorderThread) {
+    if let Some(log) = thread.log()
+        && let Some(mut cursor) = log.paused
+    {
+        // These records are about the past. No flush may come between, because its record is about the present.
+        let limit = log.limit();
+        let n_free = (limit as usize).saturating_sub(cursor as usize) / size_of::<Record>();
+        if n_free < log.phases.changes_in_pause() + 1 {
+            enter::enter_cold(|| run_critical_section(|| hand_over(Some(thread), log, read_ticks())));
+            cursor = log.ring.slots();
         }
-        if let Some(log) = (*thread).log.as_mut() {
-            log.in_pause = false;
+        log.paused = None;
+        thread.cursor.set(cursor);
+        thread.limit.set(limit);
+        thread.poll.set(std::ptr::null_mut());
+        stack::catch_up(thread);
+        append_record(thread, Record::new(Operation::Resume, read_ticks()));
+        enter::enter_recording(|| sampling::resume_sampling(thread.id.get()));
+        if let Some(log) = thread.log() {
+            thread.limit.set(log.check_point(thread.cursor.get()));
         }
+    }
+    if let Some(log) = thread.log() {
+        log.in_pause = false;
     }
 }

@@ -12,10 +12,7 @@ pub fn handle_pcontrol(level: i32) {
     match level {
         0 => set_recording(false),
         1 => set_recording(true),
-        2 => run_marker(|thread| {
-            // SAFETY: the thread's own state.
-            unsafe { flush::flush_now(thread) }
-        }),
+        2 => run_marker(flush::flush_now),
         5.. => begin_phase(&format!("phase {level}"), RegionKind::Useful, false),
         ..=-5 => end_phase(&format!("phase {}", level.unsigned_abs())),
         _ => {}

@@ -35,10 +35,8 @@ pub fn intern_region(parent: u32, name: &str, kind: RegionKind, iterated: bool) 
     let kept: Arc<str> = name.into();
     let id = NEXT_REGION.load(Relaxed);
     if id >= MAX_REGIONS {
-        guard::report_problem(
-            ProblemKind::TooMany,
-            format_args!("more than {MAX_REGIONS} phases; further ones count to the phase around them"),
-        );
+        let what = format_args!("more than {MAX_REGIONS} phases; further ones count to the phase around them");
+        guard::report_problem(ProblemKind::TooMany, what);
         return (parent, kept);
     }
     NEXT_REGION.store(id + 1, Relaxed);

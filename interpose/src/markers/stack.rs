@@ -10,7 +10,7 @@ use lbprof_collector::record::{NONE, Record};
 
 use crate::harmless::guard;
 use crate::markers::regions::intern_region;
-use crate::recording::room;
+use crate::recording::room::append_record;
 use crate::state::phases::{OpenPhase, OpenPhases};
 use crate::state::thread::RecorderThread;
 use crate::system::clock::{monotonic_ns, read_ticks};
@@ -21,18 +21,12 @@ pub const MAX_DEPTH: usize = lbprof_collector::format::MAX_OPEN_REGIONS;
 
 const MEMORY_PERIOD_NS: u64 = 100_000_000;
 
-pub fn write_marker(thread: *mut RecorderThread, record: Record) {
-    // SAFETY: the thread's own state.
-    unsafe { room::append_record(thread, record) };
+/// Returns the stack of the thread. The reference must not live across an [`append_record`], which may flush.
+pub fn open_phases(thread: &RecorderThread) -> Option<&mut OpenPhases> {
+    thread.log().map(|log| &mut log.phases)
 }
 
-/// Returns the stack of the thread. The reference must not live across a [`write_marker`], which may flush.
-pub fn open_phases<'a>(thread: *mut RecorderThread) -> Option<&'a mut OpenPhases> {
-    // SAFETY: the thread's own log.
-    unsafe { (*thread).log.as_mut().map(|log| &mut log.phases) }
-}
-
-pub fn enter_phase(thread: *mut RecorderThread, name: &str, kind: RegionKind, iterated: bool) {
+pub fn enter_phase(thread: &RecorderThread, name: &str, kind: RegionKind, iterated: bool) {
     let Some(open) = open_phases(thread) else { return };
     // The next iteration ends the previous one, if that is still open.
     if iterated && open.stack.last().is_some_and(|last| *last.name == *name && last.region.iteration != NONE) {
@@ -40,10 +34,8 @@ pub fn enter_phase(thread: *mut RecorderThread, name: &str, kind: RegionKind, it
     }
     let Some(open) = open_phases(thread) else { return };
     if open.stack.len() >= MAX_DEPTH {
-        guard::report_problem(
-            ProblemKind::PhaseMismatch,
-            format_args!("more than {MAX_DEPTH} phases are open: is one never ended?"),
-        );
+        let what = format_args!("more than {MAX_DEPTH} phases are open: is one never ended?");
+        guard::report_problem(ProblemKind::PhaseMismatch, what);
         return;
     }
     let (region, name) = intern_region(open.innermost(), name, kind, iterated);
@@ -62,16 +54,16 @@ pub fn enter_phase(thread: *mut RecorderThread, name: &str, kind: RegionKind, it
 }
 
 /// Writes that a region starts. A flush meanwhile takes the region as not open yet, which agrees with the records before it.
-fn enter_record(thread: *mut RecorderThread, region: OpenRegion, begun: u64) {
-    write_marker(thread, region_record(Operation::RegionEnter, region, begun));
+fn enter_record(thread: &RecorderThread, region: OpenRegion, begun: u64) {
+    append_record(thread, region_record(Operation::RegionEnter, region, begun));
     if let Some(open) = open_phases(thread) {
         open.recorded.push(region);
     }
 }
 
 /// Writes that the innermost recorded region ended.
-fn leave_record(thread: *mut RecorderThread, region: OpenRegion, ended: u64) {
-    write_marker(thread, region_record(Operation::RegionLeave, region, ended));
+fn leave_record(thread: &RecorderThread, region: OpenRegion, ended: u64) {
+    append_record(thread, region_record(Operation::RegionLeave, region, ended));
     if let Some(open) = open_phases(thread) {
         open.recorded.pop();
     }
@@ -82,7 +74,7 @@ fn region_record(operation: Operation, region: OpenRegion, ticks: u64) -> Record
 }
 
 /// Ends a phase and the phases inside it.
-pub fn leave_phase(thread: *mut RecorderThread, name: &str) {
+pub fn leave_phase(thread: &RecorderThread, name: &str) {
     let Some(open) = open_phases(thread) else { return };
     let Some(depth) = open.stack.iter().rposition(|phase| *phase.name == *name) else {
         guard::count_problem(ProblemKind::PhaseMismatch, 1);
@@ -103,7 +95,7 @@ pub fn leave_phase(thread: *mut RecorderThread, name: &str) {
 
 /// Writes, when recording goes on, the phases that were ended and started meanwhile and are still so, with their times. Ends come before
 /// starts, because a new open phase lies inside those that stayed open.
-pub fn catch_up(thread: *mut RecorderThread) {
+pub fn catch_up(thread: &RecorderThread) {
     let Some(open) = open_phases(thread) else { return };
     let ended = open.ended.take().unwrap_or_default();
     let kept = open.recorded.len().saturating_sub(ended.len());
@@ -118,7 +110,7 @@ pub fn catch_up(thread: *mut RecorderThread) {
 }
 
 /// Ends the open phases of a thread that ends.
-pub fn end_all(thread: *mut RecorderThread) {
+pub fn end_all(thread: &RecorderThread) {
     while let Some(OpenPhase { region, .. }) = open_phases(thread).and_then(|open| open.stack.pop()) {
         leave_record(thread, region, read_ticks());
     }
@@ -128,7 +120,7 @@ pub fn end_all(thread: *mut RecorderThread) {
 }
 
 /// Records the memory in use, at a bounded rate.
-fn sample_memory(thread: *mut RecorderThread, region: u32) {
+fn sample_memory(thread: &RecorderThread, region: u32) {
     static SAMPLED: AtomicU64 = AtomicU64::new(0);
     let now = monotonic_ns();
     let last = SAMPLED.load(Relaxed);
@@ -137,14 +129,6 @@ fn sample_memory(thread: *mut RecorderThread, region: u32) {
     }
     let begin = read_ticks();
     let (resident, swapped) = process::memory_use();
-    write_marker(
-        thread,
-        Record {
-            end: read_ticks(),
-            sent: resident,
-            received: swapped,
-            request: region,
-            ..Record::new(Operation::Memory, begin)
-        },
-    );
+    let record = Record { end: read_ticks(), request: region, ..Record::new(Operation::Memory, begin) };
+    append_record(thread, Record { sent: resident, received: swapped, ..record });
 }

@@ -46,28 +46,39 @@ fn called_function(name: &'static CStr) -> usize {
     find_symbol(name)
 }
 
-/// Calls an MPI function with three arguments. Returns MPI_ERR_OTHER if it does not exist. The name is looked up once.
-///
-/// # Safety
-/// The arguments suit the function.
-pub unsafe fn call3(name: &'static CStr, a: Word, b: Word, c: Word) -> i32 {
-    // SAFETY: register-wide words serve for every integer and pointer argument; see the caller's promise.
-    unsafe { call_mpi(name, [a, b, c, 0, 0, 0, 0, 0]) }
+/// Asks MPI by a local look-up, and returns what the function stores at the address that is its last argument; `missing` if it stores nothing. The handles
+/// among the others are ones that MPI has given, and the function exists in the form that the standard gives it, or not at all.
+pub fn ask<T: Copy, const N: usize>(name: &'static CStr, arguments: [Word; N], missing: T) -> T {
+    let mut found = missing;
+    let mut all = [0; 8];
+    for (place, word) in all.iter_mut().zip(arguments.into_iter().chain([&raw mut found as Word])) {
+        *place = word;
+    }
+    // SAFETY: as above; `found` has the type that the function stores.
+    unsafe { call_mpi(name, all) };
+    found
 }
 
-/// Calls a function with two arguments, see [`call3`].
+/// Frees an object that the recorder has made.
+pub fn free(name: &'static CStr, mut handle: Word) {
+    // SAFETY: the address of the handle.
+    unsafe { call2(name, &raw mut handle as Word, 0) };
+}
+
+/// Calls a function with two arguments, see [`call_mpi`].
 ///
 /// # Safety
-/// As [`call3`].
+/// As [`call_mpi`].
 pub unsafe fn call2(name: &'static CStr, a: Word, b: Word) -> i32 {
-    // SAFETY: as in `call3`.
+    // SAFETY: the caller's promise.
     unsafe { call_mpi(name, [a, b, 0, 0, 0, 0, 0, 0]) }
 }
 
-/// Calls a function with up to eight arguments, see [`call3`]. It does not look at arguments beyond its own.
+/// Calls an MPI function with up to eight arguments. It does not look at arguments beyond its own. Returns MPI_ERR_OTHER if it does not exist. The name is
+/// looked up once.
 ///
 /// # Safety
-/// As [`call3`].
+/// The arguments suit the function.
 pub unsafe fn call_mpi(name: &'static CStr, arguments: [Word; 8]) -> i32 {
     match called_function(name) {
         0 => current_abi().err_other,
@@ -76,10 +87,10 @@ pub unsafe fn call_mpi(name: &'static CStr, arguments: [Word; 8]) -> i32 {
     }
 }
 
-/// Calls a function that [`symbol`] has found, see [`call_mpi`].
+/// Calls a function that [`find_symbol`] has found, see [`call_mpi`].
 ///
 /// # Safety
-/// As [`call3`]; `address` is the function's.
+/// As [`call_mpi`]; `address` is the function's.
 pub unsafe fn call_at(address: usize, [a, b, c, d, e, f, g, h]: [Word; 8]) -> i32 {
     // SAFETY: the C calling convention lets a caller pass more arguments than the callee takes.
     unsafe {

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::mpi::abi;
-use crate::mpi::call::call2;
+use crate::mpi::call::ask;
 use crate::mpi::symbols::find_symbol;
 use crate::mpi::{fortran, predefined};
 use crate::word::Word;
@@ -35,8 +35,8 @@ pub fn detect_mpi() -> bool {
 /// Returns whether the library has the standard ABI, which MPI_Abi_get_version shows (MPI-5.0 §20.2). With their native interface, MPICH 5
 /// and Intel MPI have the function, too, but it gives −1.
 fn is_standard_abi() -> bool {
-    let (mut major, mut minor) = (-1i32, -1i32);
-    // SAFETY: the function's arguments; it may be called before MPI_Init.
-    unsafe { call2(c"PMPI_Abi_get_version", &raw mut major as Word, &raw mut minor as Word) };
+    let mut major = -1i32;
+    // It may be called before MPI_Init.
+    ask(c"PMPI_Abi_get_version", [&raw mut major as Word], -1i32);
     major >= 1
 }

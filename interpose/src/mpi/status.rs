@@ -1,7 +1,7 @@
 //! Reads statuses.
 
 use crate::mpi::abi::{AbiFamily, current_abi};
-use crate::mpi::call::{call2, call3};
+use crate::mpi::call::ask;
 use crate::mpi::predefined::mpi_byte;
 use crate::word::Word;
 
@@ -62,17 +62,11 @@ unsafe fn int_at(status: Word, offset: usize) -> i32 {
 }
 
 /// Reads the bytes and whether the operation was cancelled. The standard ABI leaves their places to the library, so the library is asked.
-///
-/// # Safety
-/// As [`read_status`].
 #[cold]
 #[inline(never)]
-unsafe fn read_standard_status(status: Word) -> (u64, bool) {
-    let (mut count, mut cancelled) = (0i64, 0i32);
-    // SAFETY: MPI_Get_count_c and MPI_Test_cancelled are local look-ups on a filled status.
-    unsafe {
-        call3(c"PMPI_Get_count_c", status, mpi_byte(), &raw mut count as Word);
-        call2(c"PMPI_Test_cancelled", status, &raw mut cancelled as Word);
-    }
+fn read_standard_status(status: Word) -> (u64, bool) {
+    // Local look-ups on a filled status.
+    let count = ask(c"PMPI_Get_count_c", [status, mpi_byte()], 0i64);
+    let cancelled = ask(c"PMPI_Test_cancelled", [status], 0i32);
     (u64::try_from(count).unwrap_or(0), cancelled != 0)
 }

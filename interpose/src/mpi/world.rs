@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::mpi::abi::current_abi;
-use crate::mpi::call::{call2, call3};
+use crate::mpi::call::{self, ask};
 use crate::mpi::predefined::{PredefinedHandle, comm_world, is_predefined};
 use crate::word::Word;
 
@@ -22,51 +22,31 @@ pub fn set_session(session: Word) {
 
 /// Returns whether MPI_Init was called, and so MPI_COMM_WORLD exists.
 pub fn world_model() -> bool {
-    let mut initialised = 0i32;
-    // SAFETY: may be called at any time.
-    unsafe { call2(c"PMPI_Initialized", &raw mut initialised as Word, 0) };
-    initialised != 0
+    ask(c"PMPI_Initialized", [], 0i32) != 0
 }
 
-/// Returns this process's rank and the number of ranks. Keeps their group.
-///
-/// # Safety
-/// MPI is initialised, by MPI_Init or by the session that [`set_session`] was given.
-pub unsafe fn rank_and_size() -> Option<(i32, i32)> {
-    let (mut rank, mut size) = (-1i32, 0i32);
-    let mut group: Word = 0;
-    // SAFETY: local look-ups after initialisation.
-    unsafe {
-        if world_model() {
-            call2(c"PMPI_Comm_rank", comm_world(), &raw mut rank as Word);
-            call2(c"PMPI_Comm_size", comm_world(), &raw mut size as Word);
-            call2(c"PMPI_Comm_group", comm_world(), &raw mut group as Word);
-        } else {
-            let session = SESSION.load(Relaxed);
-            call3(c"PMPI_Group_from_session_pset", session, c"mpi://WORLD".as_ptr() as Word, &raw mut group as Word);
-            let handle = group & current_abi().handle_mask;
-            call2(c"PMPI_Group_rank", handle, &raw mut rank as Word);
-            call2(c"PMPI_Group_size", handle, &raw mut size as Word);
-        }
-    }
+/// Returns this process's rank and the number of ranks. Keeps their group. MPI is initialised, by MPI_Init or by the session that [`set_session`] was given.
+pub fn rank_and_size() -> Option<(i32, i32)> {
+    let (group, from, rank_of, size_of) = if world_model() {
+        let world = comm_world();
+        (ask(c"PMPI_Comm_group", [world], 0usize), world, c"PMPI_Comm_rank", c"PMPI_Comm_size")
+    } else {
+        let of_session = [SESSION.load(Relaxed), c"mpi://WORLD".as_ptr() as Word];
+        let group = ask(c"PMPI_Group_from_session_pset", of_session, 0usize);
+        (group, group & current_abi().handle_mask, c"PMPI_Group_rank", c"PMPI_Group_size")
+    };
+    let (rank, size) = (ask(rank_of, [from], -1i32), ask(size_of, [from], 0i32));
     WORLD_GROUP.store(group & current_abi().handle_mask, Relaxed);
     (rank >= 0 && size > 0).then_some((rank, size))
 }
 
-/// Gives the group back.
-///
-/// # Safety
-/// MPI is still initialised.
-pub unsafe fn free_group() {
-    let mut group = WORLD_GROUP.swap(0, Relaxed);
-    // SAFETY: the caller's promise; the group is ours, and freed once.
-    unsafe { call2(c"PMPI_Group_free", &raw mut group as Word, 0) };
+/// Gives the group back. MPI is still initialised.
+pub fn free_group() {
+    call::free(c"PMPI_Group_free", WORLD_GROUP.swap(0, Relaxed));
 }
 
-/// Returns whether MPI_Comm_spawn started this process. A local look-up.
+/// Returns whether MPI_Comm_spawn started this process. A local look-up, which fails without effect if MPI was initialised by a session alone.
 pub fn is_spawned() -> bool {
-    let mut parent: Word = 0;
-    // SAFETY: MPI is initialised. If it was by a session alone, this fails without effect.
-    let found = world_model() && unsafe { call2(c"PMPI_Comm_get_parent", &raw mut parent as Word, 0) } == 0;
-    found && !is_predefined(PredefinedHandle::CommNull, parent & current_abi().handle_mask)
+    let parent = if world_model() { ask(c"PMPI_Comm_get_parent", [], 0usize) } else { 0 };
+    parent != 0 && !is_predefined(PredefinedHandle::CommNull, parent & current_abi().handle_mask)
 }

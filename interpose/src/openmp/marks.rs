@@ -14,55 +14,40 @@ use crate::state::thread::RecorderThread;
 use crate::system::clock::read_ticks;
 
 /// Marks the begin of an instance, and returns its time, in ticks.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
 #[inline]
-pub unsafe fn mark_region_begin(thread: *mut RecorderThread, call_site: u32) -> u64 {
-    // SAFETY: the caller's promise.
-    unsafe {
-        if is_marked(thread) {
-            append_record(thread, ParallelInstance::begin_record(read_ticks(), in_ring(call_site)));
-        }
+pub fn mark_region_begin(thread: &RecorderThread, call_site: u32) -> u64 {
+    if is_marked(thread) {
+        append_record(thread, ParallelInstance::begin_record(read_ticks(), in_ring(call_site)));
     }
     read_ticks()
 }
 
 /// Marks the end of an instance, in which the threads of the team had these times.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
 #[inline]
-pub unsafe fn mark_region_end<'a>(
-    thread: *mut RecorderThread,
+pub fn mark_region_end<'a>(
+    thread: &RecorderThread,
     instance: &ParallelInstance,
     team: impl Iterator<Item = &'a MemberTimes>,
 ) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        if is_marked(thread) {
-            if WANTS_EACH_THREAD.load(Relaxed) {
-                for (number, times) in (0..MAX_MEMBERS as u32).zip(team) {
-                    for record in InstanceThread::from_times(number, instance.begin, times).records(instance) {
-                        append_record(thread, record);
-                    }
-                }
-            }
-            for record in instance.end_records() {
+    if !is_marked(thread) {
+        return;
+    }
+    if WANTS_EACH_THREAD.load(Relaxed) {
+        for (number, times) in (0..MAX_MEMBERS as u32).zip(team) {
+            for record in InstanceThread::from_times(number, instance.begin, times).records(instance) {
                 append_record(thread, record);
             }
         }
     }
+    for record in instance.end_records() {
+        append_record(thread, record);
+    }
 }
 
 /// Returns whether the calling thread has a ring whose records the log gets as they are.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
 #[inline(always)]
-unsafe fn is_marked(thread: *mut RecorderThread) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe { is_writing_records() && !(*thread).log.is_null() }
+fn is_marked(thread: &RecorderThread) -> bool {
+    is_writing_records() && thread.has_log()
 }
 
 pub fn in_ring(call_site: u32) -> u64 {

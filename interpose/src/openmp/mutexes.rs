@@ -19,9 +19,9 @@ use lbprof_collector::record::NONE;
 use crate::harmless::enter;
 
 use crate::log::LOG;
-use crate::openmp::runtime::{self, RuntimeFunction};
+use crate::openmp::runtime::{GET_LEVEL, GET_TEAM_SIZE};
 use crate::openmp::sums::RegionSite;
-use crate::state::parallel::{AwaitedMutex, TeamMember};
+use crate::state::parallel::AwaitedMutex;
 use crate::state::thread::RecorderThread;
 use crate::system::{objects, process, symbols};
 use crate::unwind::PathCall;
@@ -51,29 +51,21 @@ const MAX_MUTEXES: usize = 1024;
 static MUTEXES: [MutexPlace; MAX_MUTEXES] = [const { AtomicPtr::new(std::ptr::null_mut()) }; MAX_MUTEXES];
 
 /// Adds a wait of the calling thread, which is in a region that is measured.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
 #[inline(always)]
-pub unsafe fn add_mutex_wait(thread: *mut RecorderThread, mutex: AwaitedMutex, ticks: u64) {
+pub fn add_mutex_wait(thread: &RecorderThread, mutex: AwaitedMutex, ticks: u64) {
     if ticks > SHORTEST {
-        // SAFETY: the caller's promise.
-        unsafe { add_long(thread, mutex, ticks) };
+        add_long(thread, mutex, ticks);
     }
 }
 
-/// # Safety
-/// As [`add_mutex_wait`].
 #[cold]
 #[inline(never)]
-unsafe fn add_long(thread: *mut RecorderThread, mutex: AwaitedMutex, ticks: u64) {
-    // SAFETY: the thread's own state; sites are never freed.
-    let Some(site) = (unsafe { (*thread).team.site.cast::<RegionSite>().as_ref() }) else { return };
-    // SAFETY: the caller's promise.
-    let region = TeamOfRegion { site, team: unsafe { team_size(thread, mutex.caller) } };
+fn add_long(thread: &RecorderThread, mutex: AwaitedMutex, ticks: u64) {
+    // SAFETY: sites are never freed.
+    let Some(site) = (unsafe { thread.team.site.get().cast::<RegionSite>().as_ref() }) else { return };
+    let region = TeamOfRegion { site, team: team_size(thread, mutex.caller) };
     if find_mutex(region, mutex).is_err() {
-        // SAFETY: the caller's promise.
-        unsafe { enter::run_critical(thread, || insert_mutex(region, mutex)) };
+        enter::run_critical(|| insert_mutex(region, mutex));
     }
     if let Ok(waits) = find_mutex(region, mutex) {
         waits.ticks.fetch_add(ticks, Relaxed);
@@ -88,17 +80,12 @@ struct TeamOfRegion {
 }
 
 /// The threads of the outermost region that the calling thread is in, from which it has called the run-time library at `caller`.
-///
-/// # Safety
-/// `thread` is the calling thread's state, which is in a region that is measured.
-unsafe fn team_size(thread: *mut RecorderThread, caller: usize) -> u32 {
-    // SAFETY: the caller's promise.
-    let TeamMember { reported_size, depth, .. } = unsafe { (*thread).team };
+fn team_size(thread: &RecorderThread, caller: usize) -> u32 {
+    let (reported_size, depth) = (thread.team.reported_size.get(), thread.team.depth.get());
     if reported_size != 0 {
         return reported_size;
     }
-    let [level, size] = [RuntimeFunction::omp_get_level, RuntimeFunction::omp_get_team_size]
-        .map(|function| runtime::next_runtime_function(function, caller));
+    let [level, size] = [&GET_LEVEL, &GET_TEAM_SIZE].map(|function| function.address(caller));
     if level == 0 || size == 0 {
         return 0;
     }
@@ -180,7 +167,7 @@ fn insert_mutex(region: TeamOfRegion, mutex: AwaitedMutex) {
 fn mutex_name(address: usize) -> String {
     let described = objects::look_at(address, |object| {
         let offset = address.wrapping_sub(object.base());
-        let known = if object.is_program() { symbols::critical_section(offset) } else { None };
+        let known = if object.is_program() { symbols::find_in_program(offset, section_name) } else { None };
         known.unwrap_or_else(|| {
             let path = object.path().to_string_lossy();
             let file = path.rsplit('/').next().filter(|file| !file.is_empty());
@@ -188,6 +175,12 @@ fn mutex_name(address: usize) -> String {
         })
     });
     described.unwrap_or_default()
+}
+
+/// Returns the name of a critical section by the name of the variable that GCC or LLVM makes for it; empty if it has none in the source.
+fn section_name(variable: &str) -> Option<String> {
+    let name = variable.strip_prefix('.').unwrap_or(variable).strip_prefix("gomp_critical_user_")?;
+    Some(name.strip_suffix(".var").unwrap_or(name).to_owned())
 }
 
 /// Returns the sums that the log lacks.

@@ -3,7 +3,7 @@
 use lbprof_collector::parallel::TeamPlacement;
 
 use crate::openmp::reporting;
-use crate::openmp::runtime::{self, RuntimeFunction};
+use crate::openmp::runtime::GET_THREAD_NUM;
 use crate::system::{objects, sandbox};
 
 /// Prefixes of the variables that run-time libraries read.
@@ -18,8 +18,7 @@ pub fn find_placement(team: u32, caller: usize) -> TeamPlacement {
         .collect();
     settings.sort();
     let library = reporting::library_path().or_else(|| {
-        let function = runtime::next_runtime_function(RuntimeFunction::omp_get_thread_num, caller);
-        objects::look_at(function, |object| object.path().to_string_lossy().into_owned())
+        objects::look_at(GET_THREAD_NUM.address(caller), |object| object.path().to_string_lossy().into_owned())
     });
     TeamPlacement { team, cores: count_cores(), settings, library: library.unwrap_or_default() }
 }

@@ -16,12 +16,14 @@ use crate::log::{self, LOG};
 use crate::openmp::region_code::RegionCode;
 use crate::openmp::{marks, placement};
 use crate::recording::call_path;
+use crate::state::parallel::StartedRegion;
 use crate::state::thread::RecorderThread;
 use crate::unwind::PathCall;
 
 /// A region of one thread that starts it.
 pub struct RegionSite {
-    thread: *mut RecorderThread,
+    /// The address of its state.
+    thread: usize,
     /// Address that distinguishes it from others.
     address: usize,
     /// The thread's number in the log, or [`NONE`].
@@ -29,16 +31,6 @@ pub struct RegionSite {
     pub call_site: u32,
     /// Sums by size of the team, in a list.
     teams: AtomicPtr<TeamSums>,
-}
-
-#[derive(Clone, Copy)]
-pub struct RegionSpan {
-    /// Its begin, in ticks.
-    pub begin: u64,
-    /// Its end, in ticks.
-    pub end: u64,
-    /// Threads of other teams that were in regions at its begin.
-    pub beside: u32,
 }
 
 #[derive(Default)]
@@ -66,63 +58,40 @@ static IDS: AtomicU32 = AtomicU32::new(0);
 static LARGEST: AtomicU32 = AtomicU32::new(0);
 
 /// Returns the site of the region of this code that the calling thread starts, or `None` if there can be no more sites.
-///
-/// # Safety
-/// `thread` is the calling thread's state, in which the caller is noted.
+/// The caller is noted in its state.
 #[inline]
-pub unsafe fn region_site(thread: *mut RecorderThread, code: RegionCode) -> Option<&'static RegionSite> {
-    // SAFETY: the caller's promise.
-    unsafe {
-        match find_site(thread, code.address()) {
-            Ok(site) => Some(site),
-            Err(free) => new_site(thread, code, free?),
-        }
+pub fn region_site(thread: &RecorderThread, code: RegionCode) -> Option<&'static RegionSite> {
+    match find_site(thread, code.address()) {
+        Ok(site) => Some(site),
+        Err(free) => new_site(thread, code, free?),
     }
 }
 
-/// Returns the site of the region that the calling thread starts, or `None` if it has started none there before.
-///
-/// # Safety
-/// `thread` is the calling thread's state, in which the caller is noted.
-#[inline]
-pub unsafe fn known_site(thread: *mut RecorderThread, code: RegionCode) -> Option<&'static RegionSite> {
-    // SAFETY: the caller's promise.
-    unsafe { find_site(thread, code.address()) }.ok()
-}
-
-/// Returns the site if it is known; else a free place for it, if there is one.
-///
-/// # Safety
-/// As [`known_site`].
+/// Returns the site of the region of code at this address that the calling thread starts, if it is known; else a free place for it, if there is one.
 #[inline(always)]
-unsafe fn find_site(
-    thread: *mut RecorderThread,
+pub fn find_site(
+    thread: &RecorderThread,
     address: usize,
 ) -> Result<&'static RegionSite, Option<&'static AtomicPtr<RegionSite>>> {
-    // SAFETY: the thread's own state; sites are never freed.
-    unsafe {
-        let first = site_place(thread, address);
-        for at in first..first + MAX_SITES {
-            let Some(place) = SITES.get(at % MAX_SITES) else { break };
-            match place.load(Acquire).as_ref() {
-                // Another thread may have had this state before.
-                Some(site)
-                    if site.thread == thread && site.address == address && site.number == thread_number(thread) =>
-                {
-                    return Ok(site);
-                }
-                Some(_) => {}
-                None => return Err(Some(place)),
-            }
+    // Another thread may have had this state before.
+    let identity = (thread.address(), address, thread_number(thread));
+    let first = site_place(thread, address);
+    for at in first..first + MAX_SITES {
+        let Some(place) = SITES.get(at % MAX_SITES) else { break };
+        // SAFETY: sites are never freed.
+        match unsafe { place.load(Acquire).as_ref() } {
+            Some(site) if (site.thread, site.address, site.number) == identity => return Ok(site),
+            Some(_) => {}
+            None => return Err(Some(place)),
         }
-        Err(None)
     }
+    Err(None)
 }
 
 /// Returns the index at which the search for a site begins.
 #[inline(always)]
-fn site_place(thread: *mut RecorderThread, address: usize) -> usize {
-    let hash = (address ^ (thread as usize >> 6)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+fn site_place(thread: &RecorderThread, address: usize) -> usize {
+    let hash = (address ^ (thread.address() >> 6)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     hash >> (usize::BITS - MAX_SITES.ilog2())
 }
 
@@ -138,71 +107,58 @@ impl RegionSite {
 }
 
 /// Returns the number in the log of the calling thread, or [`NONE`].
-///
-/// # Safety
-/// `thread` is the calling thread's state.
 #[inline(always)]
-unsafe fn thread_number(thread: *mut RecorderThread) -> u32 {
-    // SAFETY: the caller's promise.
-    unsafe { (*thread).log.as_ref().map_or(NONE, |log| log.number) }
+fn thread_number(thread: &RecorderThread) -> u32 {
+    thread.log().map_or(NONE, |log| log.number)
 }
 
-/// # Safety
-/// As [`region_site`].
 #[cold]
 #[inline(never)]
-unsafe fn new_site(
-    thread: *mut RecorderThread,
+fn new_site(
+    thread: &RecorderThread,
     code: RegionCode,
     place: &'static AtomicPtr<RegionSite>,
 ) -> Option<&'static RegionSite> {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let caller = (*thread).caller;
-        let known = call_path::current_or_none(thread);
-        let mut made = std::ptr::null_mut();
-        enter::run_critical(thread, || {
-            let call_site = LOG.with(|log| {
-                // A thread without records has no path.
-                let caller = match known.checked_sub(1) {
-                    Some(id) => Some(id as u32),
-                    None => log.call_path(&[PathCall::To(caller)], true),
-                };
-                match code.call() {
-                    Some(call) => log.call_within(caller.unwrap_or(NONE), &call).or(caller),
-                    None => caller,
-                }
-            });
-            made = Box::into_raw(Box::new(RegionSite {
-                thread,
-                address: code.address(),
-                number: thread_number(thread),
-                call_site: call_site.flatten().unwrap_or(NONE),
-                teams: AtomicPtr::new(std::ptr::null_mut()),
-            }));
+    let known = call_path::current_or_none(thread);
+    let mut made: Option<&'static RegionSite> = None;
+    enter::run_critical(|| {
+        let call_site = LOG.with(|log| {
+            // A thread without records has no path.
+            let caller = match known.checked_sub(1) {
+                Some(id) => Some(id as u32),
+                None => log.call_path(&[PathCall::To(thread.caller.get())], true),
+            };
+            match code.call() {
+                Some(call) => log.ask_sites(|sites| sites.within(caller.unwrap_or(NONE), &call)).or(caller),
+                None => caller,
+            }
         });
-        let made = made.as_ref()?;
-        // Where another thread has taken the place meanwhile, this one finds its own on the next call.
-        let taken = place.compare_exchange(std::ptr::null_mut(), std::ptr::from_ref(made).cast_mut(), AcqRel, Acquire);
-        taken.ok().map(|_| made)
-    }
+        made = Some(Box::leak(Box::new(RegionSite {
+            thread: thread.address(),
+            address: code.address(),
+            number: thread_number(thread),
+            call_site: call_site.flatten().unwrap_or(NONE),
+            teams: AtomicPtr::new(std::ptr::null_mut()),
+        })));
+    });
+    // Where another thread has taken the place meanwhile, this one finds its own on the next call.
+    let new = std::ptr::from_ref(made?).cast_mut();
+    place.compare_exchange(std::ptr::null_mut(), new, AcqRel, Acquire).ok().and(made)
 }
 
-/// Adds an instance, in which its team has had these times, and returns it, or `None` if there is no room for its sums.
-///
-/// # Safety
-/// `thread` is the calling thread's state, which has started it.
+/// Adds an instance of a region, in which its team has had these times, and returns it, or `None` if there is no room for its sums.
 #[inline]
-pub unsafe fn add_instance<'a>(
-    thread: *mut RecorderThread,
+pub fn add_instance<'a>(
+    thread: &RecorderThread,
     site: &'static RegionSite,
-    span: RegionSpan,
+    region: &StartedRegion,
+    end: u64,
     team: impl Iterator<Item = &'a MemberTimes> + Clone,
 ) -> Option<ParallelInstance> {
-    let RegionSpan { begin, end, beside } = span;
+    let StartedRegion { begin, beside, .. } = *region;
     let size = team.clone().count() as u32;
-    // SAFETY: the thread's own site.
-    let sums = unsafe { sums_of(thread, site, size) }?;
+    let known = site.team_sums().find(|sums| sums.team == size);
+    let sums = known.or_else(|| new_sums(thread, site, size))?;
     let (mut heavy_thread, mut longest) = (0, 0);
     for (number, member) in (0..).zip(team.clone()) {
         let own = member.useful();
@@ -245,42 +201,25 @@ fn increase_sum(sum: &AtomicU64, by: u64) {
     sum.store(sum.load(Relaxed).wrapping_add(by), Relaxed);
 }
 
-/// Returns the sums of teams of this size.
-///
-/// # Safety
-/// `thread` is the calling thread's state, and the site is its own.
-#[inline]
-unsafe fn sums_of(thread: *mut RecorderThread, site: &'static RegionSite, size: u32) -> Option<&'static TeamSums> {
-    match site.team_sums().find(|sums| sums.team == size) {
-        Some(sums) => Some(sums),
-        // SAFETY: the caller's promise.
-        None => unsafe { new_sums(thread, site, size) },
-    }
-}
-
-/// # Safety
-/// As [`sums_of`].
 #[cold]
 #[inline(never)]
-unsafe fn new_sums(thread: *mut RecorderThread, site: &'static RegionSite, size: u32) -> Option<&'static TeamSums> {
-    let mut made = std::ptr::null_mut();
-    // SAFETY: the caller's promise.
-    unsafe {
-        enter::run_critical(thread, || {
-            made = Box::into_raw(Box::new(TeamSums {
-                id: IDS.fetch_add(1, Relaxed),
-                team: size,
-                members: (0..MAX_MEMBERS.min(size as usize)).map(|_| Default::default()).collect(),
-                next: AtomicPtr::new(site.teams.load(Acquire)),
-                ..TeamSums::default()
-            }));
-            site.teams.store(made, Release);
-            if LARGEST.fetch_max(size, Relaxed) < size && size > 1 {
-                log::define_now(Definition::TeamPlacement(placement::find_placement(size, (*thread).caller)));
-            }
-        });
-        made.as_ref()
-    }
+fn new_sums(thread: &RecorderThread, site: &'static RegionSite, size: u32) -> Option<&'static TeamSums> {
+    let mut made: Option<&'static TeamSums> = None;
+    enter::run_critical(|| {
+        let new: &TeamSums = Box::leak(Box::new(TeamSums {
+            id: IDS.fetch_add(1, Relaxed),
+            team: size,
+            members: (0..MAX_MEMBERS.min(size as usize)).map(|_| Default::default()).collect(),
+            next: AtomicPtr::new(site.teams.load(Acquire)),
+            ..TeamSums::default()
+        }));
+        site.teams.store(std::ptr::from_ref(new).cast_mut(), Release);
+        made = Some(new);
+        if LARGEST.fetch_max(size, Relaxed) < size && size > 1 {
+            log::define_now(Definition::TeamPlacement(placement::find_placement(size, thread.caller.get())));
+        }
+    });
+    made
 }
 
 impl TeamSums {

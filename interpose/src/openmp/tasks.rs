@@ -68,11 +68,11 @@ pub struct TaskCall {
 /// As the program passes them to the run-time library.
 pub unsafe fn wrap_task(call: TaskCall) -> Option<WrappedTask> {
     let TaskCall { function, data, copier, bytes, alignment, bounds } = call;
-    // SAFETY: the thread's own state; arguments of this size.
+    if !is_on() || thread::current_thread().team.slot.get().is_null() || function == 0 {
+        return None;
+    }
+    // SAFETY: arguments of this size.
     unsafe {
-        if !is_on() || (*thread::current_thread()).team.slot.is_null() || function == 0 {
-            return None;
-        }
         let alignment = alignment.max(align_of::<TaskHeader>());
         let offset = size_of::<TaskHeader>().checked_next_multiple_of(alignment)?;
         let mut shared = [0; SHARED_WORDS];
@@ -120,24 +120,25 @@ pub unsafe extern "C-unwind" fn run(task: Word) {
         if (*header).bounds {
             (data as *mut Word).copy_from_nonoverlapping((&raw const (*header).shared).cast(), 2);
         }
-        let left = (*thread).team.left;
+        let left = thread.team.left.get();
         // The thread waits in the barrier that ends the region.
-        let is_late = (*thread).team.depth == 0 && (*thread).team.slot.is_null() && !left.is_null();
-        let waits = std::mem::replace(&mut (*thread).team.waits, 0);
+        let is_late = thread.team.depth.get() == 0 && thread.team.slot.get().is_null() && !left.is_null();
+        let waits = thread.team.waits.replace(0);
         let begin = if is_late { mpi_time::begin_mpi_time(thread) } else { read_ticks() };
         if is_late {
-            (*thread).team.slot = left;
+            thread.team.slot.set(left);
             (*left).times.barrier += begin.saturating_sub((*left).times.end);
         }
         function(data);
         let end = read_ticks();
-        (*thread).team.waits = waits;
+        thread.team.waits.set(waits);
         if is_late {
             (*left).times.end = end;
             (*left).times.mpi += mpi_time::so_far(thread);
-            ((*thread).team.slot, (*thread).team.mpi_since) = (std::ptr::null_mut(), 0);
+            thread.team.slot.set(std::ptr::null_mut());
+            thread.team.mpi_since.set(0);
         } else if waits > 0 {
-            (*thread).team.tasks += end.saturating_sub(begin);
+            thread.team.tasks.set(thread.team.tasks.get() + end.saturating_sub(begin));
         }
     }
 }

@@ -16,11 +16,11 @@ use crate::harmless::enter;
 use crate::openmp::is_on;
 use crate::openmp::marks;
 use crate::openmp::region_code::RegionCode;
-use crate::openmp::runtime::{self, RuntimeFunction};
-use crate::openmp::sums::{self, RegionSite, RegionSpan};
+use crate::openmp::runtime::{GET_MAX_THREADS, GET_THREAD_NUM};
+use crate::openmp::sums::{self, RegionSite};
 use crate::openmp::written_sums;
 use crate::recording::mpi_time;
-use crate::state::parallel::{MemberSlot, ReportedRegion};
+use crate::state::parallel::{MemberSlot, ReportedRegion, StartedRegion};
 use crate::state::thread::{self, RecorderThread};
 use crate::system::clock::read_ticks;
 use crate::system::own_code::openmp_section;
@@ -45,103 +45,70 @@ pub struct RegionFrame {
     data: Word,
     /// The run-time library's `omp_get_thread_num`.
     thread_num: Word,
+    /// `None` for an inner region.
+    outermost: Option<StartedRegion>,
+    /// Times at which an inner region began and at which thread 0 left its function, in ticks.
     begin: u64,
-    /// Slots of the team's times; null in an inner region.
-    slots: *mut MemberSlot,
-    room: usize,
-    region: u64,
-    site: *const RegionSite,
-    /// Threads of other teams that were in regions at its begin.
-    beside: u32,
-    /// Time at which thread 0 left the function of an inner region, in ticks.
     left: u64,
 }
 
 /// Starts a region of the calling thread with this number of threads, 0: as many as usual. Returns `None` if it is not measured.
 ///
 /// # Safety
-/// `thread` is the calling thread's state, entered by a stub of the wrappers; `function` takes `data`, which is null or has at least one word.
+/// The thread was entered by a stub of the wrappers; `function` takes `data`, which is null or has at least one word.
 #[inline]
-pub unsafe fn begin_region(
-    thread: *mut RecorderThread,
-    function: Word,
-    data: Word,
-    threads: Word,
-) -> Option<RegionFrame> {
-    // SAFETY: the thread's own state; the caller's promise.
-    unsafe {
-        let caller = (*thread).caller;
-        if !is_measurable(thread) {
-            return None;
-        }
-        let thread_num = runtime::next_runtime_function(RuntimeFunction::omp_get_thread_num, caller);
-        if function == 0 || thread_num == 0 {
-            return None;
-        }
-        let mut frame = RegionFrame {
-            first: if data == 0 { 0 } else { (data as *const Word).read() },
-            function: std::mem::transmute::<Word, Outlined>(function),
-            data,
-            thread_num,
-            begin: 0,
-            slots: std::ptr::null_mut(),
-            room: 0,
-            region: 0,
-            site: std::ptr::null(),
-            beside: 0,
-            left: 0,
-        };
-        if (*thread).team.depth == 0 {
-            let threads = match threads as u32 {
-                0 => max_threads(caller),
-                given => given as usize,
-            };
-            make_room(thread, threads)?;
-            frame.site = sums::region_site(thread, RegionCode::with_function(function))?;
-            (*thread).team.regions += 1;
-            (frame.slots, frame.room, frame.region) = ((*thread).team.slots, threads, (*thread).team.regions);
-            frame.beside = join_others(threads);
-        }
-        frame.begin = match frame.site.as_ref() {
-            Some(site) => marks::mark_region_begin(thread, site.call_site),
-            None => read_ticks(),
-        };
-        Some(frame)
+pub unsafe fn begin_region(thread: &RecorderThread, function: Word, data: Word, threads: Word) -> Option<RegionFrame> {
+    let caller = thread.caller.get();
+    if !is_measurable(thread) {
+        return None;
     }
+    let thread_num = GET_THREAD_NUM.address(caller);
+    if function == 0 || thread_num == 0 {
+        return None;
+    }
+    // SAFETY: the caller's promise.
+    let (first, outlined) = unsafe {
+        (if data == 0 { 0 } else { (data as *const Word).read() }, std::mem::transmute::<Word, Outlined>(function))
+    };
+    let mut frame = RegionFrame { first, function: outlined, data, thread_num, outermost: None, begin: 0, left: 0 };
+    if thread.team.depth.get() == 0 {
+        let threads = match threads as u32 {
+            0 => max_threads(caller),
+            given => given as usize,
+        };
+        make_room(thread, threads)?;
+        let site = sums::region_site(thread, RegionCode::with_function(function))?;
+        frame.outermost = Some(start_region(thread, site, threads));
+    } else {
+        frame.begin = read_ticks();
+    }
+    Some(frame)
 }
 
-/// Notes that a team of this size begins a region. Returns the number of threads of other teams that are in regions. [`leave_others`] follows at the
-/// region's end.
-#[inline(always)]
-pub fn join_others(threads: usize) -> u32 {
-    IN_REGIONS.fetch_add(threads as u32, Relaxed)
-}
-
-/// Notes that a team of this size ends a region.
-#[inline(always)]
-pub fn leave_others(threads: usize) {
-    IN_REGIONS.fetch_sub(threads as u32, Relaxed);
+/// Starts an outermost region with this number of threads, for which there are slots.
+#[inline]
+pub fn start_region(thread: &RecorderThread, site: &'static RegionSite, threads: usize) -> StartedRegion {
+    let number = thread.team.regions.get() + 1;
+    thread.team.regions.set(number);
+    let beside = IN_REGIONS.fetch_add(threads as u32, Relaxed);
+    let begin = marks::mark_region_begin(thread, site.call_site);
+    let site = std::ptr::from_ref(site).cast();
+    StartedRegion { site, slots: thread.team.slots.get(), room: threads, number, begin, beside }
 }
 
 /// Returns whether a region that the calling thread starts now is the program's, and recording is on.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
 #[inline(always)]
-pub unsafe fn is_measurable(thread: *mut RecorderThread) -> bool {
+pub fn is_measurable(thread: &RecorderThread) -> bool {
     let here = 0_u8;
-    // SAFETY: the thread's own state.
-    unsafe {
-        // In MPI's own code, and in the recorder's, it is their time.
-        let is_inside_call = (&raw const here as usize) < (*thread).inside;
-        let is_paused = (*thread).log.as_ref().is_some_and(|log| log.paused.is_some());
-        is_on() && (*thread).busy == 0 && !is_inside_call && !is_paused
-    }
+    // In MPI's own code, and in the recorder's, it is their time.
+    let is_inside_call = (&raw const here as usize) < thread.inside.get();
+    let is_paused = thread.log().is_some_and(|log| log.paused.is_some());
+    is_on() && thread.busy.get() == 0 && !is_inside_call && !is_paused
 }
 
 /// Returns the most threads that a region has by default.
 fn max_threads(caller: usize) -> usize {
-    match runtime::next_runtime_function(RuntimeFunction::omp_get_max_threads, caller) {
+    match GET_MAX_THREADS.address(caller) {
         0 => 0,
         // SAFETY: the function of this name.
         function => unsafe { std::mem::transmute::<usize, extern "C" fn() -> c_int>(function)() as usize },
@@ -149,40 +116,30 @@ fn max_threads(caller: usize) -> usize {
 }
 
 /// Makes slots for this number of threads, or returns `None` if there can be none.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
 #[inline]
-pub unsafe fn make_room(thread: *mut RecorderThread, threads: usize) -> Option<()> {
-    // SAFETY: the caller's promise.
-    unsafe {
-        if (*thread).team.room < threads {
-            grow_slots(thread, threads);
-        }
-        ((*thread).team.room >= threads && threads > 0).then_some(())
+pub fn make_room(thread: &RecorderThread, threads: usize) -> Option<()> {
+    if thread.team.room.get() < threads {
+        grow_slots(thread, threads);
     }
+    (thread.team.room.get() >= threads && threads > 0).then_some(())
 }
 
-/// # Safety
-/// `thread` is the calling thread's state.
 #[cold]
 #[inline(never)]
-unsafe fn grow_slots(thread: *mut RecorderThread, threads: usize) {
+fn grow_slots(thread: &RecorderThread, threads: usize) {
     if threads > MAX_THREADS {
         return;
     }
-    // SAFETY: the thread's own state. The old slots stay: another thread may hold the address of one.
-    unsafe {
-        enter::run_critical(thread, || {
-            let slots = vec![MemberSlot::default(); threads.next_power_of_two()];
-            (*thread).team.room = slots.len();
-            if (*thread).team.reported.is_null() {
-                // All zero: no region.
-                (*thread).team.reported = Box::into_raw(Box::new(MaybeUninit::<ReportedRegion>::zeroed())).cast();
-            }
-            (*thread).team.slots = slots.leak().as_mut_ptr();
-        });
-    }
+    enter::run_critical(|| {
+        // The old slots stay: another thread may hold the address of one.
+        let slots = vec![MemberSlot::default(); threads.next_power_of_two()];
+        thread.team.room.set(slots.len());
+        if thread.team.reported.get().is_null() {
+            // All zero: no region.
+            thread.team.reported.set(Box::into_raw(Box::new(MaybeUninit::<ReportedRegion>::zeroed())).cast());
+        }
+        thread.team.slots.set(slots.leak().as_mut_ptr());
+    });
 }
 
 /// Runs on each thread of a team: the run-time library calls it in place of the region's function.
@@ -191,105 +148,95 @@ unsafe fn grow_slots(thread: *mut RecorderThread, threads: usize) {
 /// `frame` belongs to a region whose team the calling thread is in.
 #[unsafe(link_section = openmp_section!())]
 pub unsafe extern "C-unwind" fn member(frame: *mut RegionFrame) {
+    let thread = thread::current_thread();
     // SAFETY: the caller's promise: the frame is there until all threads have come to the end, and each has a slot of its own.
     unsafe {
-        let thread = thread::current_thread();
         let frame = &mut *frame;
         let thread_num: extern "C" fn() -> c_int = std::mem::transmute(frame.thread_num);
         let number = thread_num() as usize;
-        (*thread).team.depth += 1;
-        if frame.slots.is_null() || number >= frame.room {
-            (frame.function)(frame.data);
-            (*thread).team.depth -= 1;
-            if number == 0 {
-                frame.left = read_ticks();
-            }
-            return;
+        thread.team.depth.set(thread.team.depth.get() + 1);
+        let own = frame.outermost.filter(|region| number < region.room);
+        if let Some(region) = &own {
+            enter_member(thread, region, number);
         }
-        enter_member(thread, frame, number);
         (frame.function)(frame.data);
-        leave_member(thread, frame, number);
+        thread.team.depth.set(thread.team.depth.get() - 1);
+        match own {
+            Some(region) => leave_member(thread, &region, number),
+            None if number == 0 => frame.left = read_ticks(),
+            None => {}
+        }
     }
 }
 
-/// The calling thread, of this number in the team, is about to run the region's function. It is in one region more.
+/// The calling thread, of this number in the team, is about to run the region's function.
 ///
 /// # Safety
-/// `thread` is the calling thread's state, and the region of the frame has a slot of this number.
+/// The region has a slot of this number.
 #[inline(always)]
-unsafe fn enter_member(thread: *mut RecorderThread, frame: &RegionFrame, number: usize) {
+pub unsafe fn enter_member(thread: &RecorderThread, region: &StartedRegion, number: usize) {
+    let begin = mpi_time::begin_mpi_time(thread);
+    let slot = region.slots.wrapping_add(number);
     // SAFETY: the caller's promise.
-    unsafe {
-        let slot = frame.slots.add(number);
-        let begin = mpi_time::begin_mpi_time(thread);
-        (*slot).times = MemberTimes { begin, ..MemberTimes::default() };
-        (*thread).team.slot = slot;
-        (*thread).team.site = frame.site.cast();
-        (*thread).team.reported_size = 0;
-    }
+    unsafe { (*slot).times = MemberTimes { begin, ..MemberTimes::default() } };
+    thread.team.slot.set(slot);
+    thread.team.site.set(region.site);
+    thread.team.reported_size.set(0);
 }
 
-/// The calling thread has run the region's function, and is in one region less.
+/// The calling thread has run the region's function.
 ///
 /// # Safety
 /// As [`enter_member`], which came before.
 #[inline(always)]
-unsafe fn leave_member(thread: *mut RecorderThread, frame: &RegionFrame, number: usize) {
+unsafe fn leave_member(thread: &RecorderThread, region: &StartedRegion, number: usize) {
+    let slot = region.slots.wrapping_add(number);
     // SAFETY: the caller's promise.
     unsafe {
-        let slot = frame.slots.add(number);
         (*slot).times.mpi = mpi_time::so_far(thread);
-        (*slot).region = frame.region;
+        (*slot).region = region.number;
         (*slot).times.end = read_ticks();
-        let team = &mut (*thread).team;
-        (team.slot, team.left, team.mpi_since) = (std::ptr::null_mut(), slot, 0);
-        team.depth -= 1;
     }
+    thread.team.slot.set(std::ptr::null_mut());
+    thread.team.left.set(slot);
+    thread.team.mpi_since.set(0);
 }
 
 /// The run-time library has returned: the team has come to the end.
 ///
 /// # Safety
-/// `thread` is the calling thread's state, and `frame` belongs to the region that it has started.
+/// `frame` belongs to the region that the calling thread has started.
 #[inline]
-pub unsafe fn end_region(thread: *mut RecorderThread, frame: &RegionFrame) {
+pub unsafe fn end_region(thread: &RecorderThread, frame: &RegionFrame) {
     let end = read_ticks();
     // SAFETY: the caller's promise. No thread of the team touches its slot any more.
     unsafe {
-        if frame.slots.is_null() {
+        if let Some(region) = &frame.outermost {
+            finish_region(thread, region, end, is_on());
+        } else if let Some(slot) = thread.team.slot.get().as_mut() {
             // Thread 0 has waited for the others of the inner team.
-            if let Some(slot) = (*thread).team.slot.as_mut() {
-                slot.times.barrier += end.saturating_sub(frame.left.max(frame.begin));
-            }
-            return;
-        }
-        leave_others(frame.room);
-        let slots = std::slice::from_raw_parts(frame.slots, frame.room);
-        let team = slots.iter().take_while(|slot| slot.region == frame.region).map(|slot| &slot.times);
-        if is_on()
-            && let Some(site) = frame.site.as_ref()
-        {
-            finish_region(thread, site, RegionSpan { begin: frame.begin, end, beside: frame.beside }, team);
+            slot.times.barrier += end.saturating_sub(frame.left.max(frame.begin));
         }
     }
 }
 
-/// An outermost region is over, in which its team has had these times.
+/// An outermost region is over. If it is wanted, it counts with the times of its team.
 ///
 /// # Safety
-/// `thread` is the calling thread's state, which has started it.
+/// The calling thread has started it, and no thread of the team touches its slot any more, but to undo a wait.
 #[inline]
-pub unsafe fn finish_region<'a>(
-    thread: *mut RecorderThread,
-    site: &'static RegionSite,
-    span: RegionSpan,
-    team: impl Iterator<Item = &'a MemberTimes> + Clone,
-) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        if let Some(instance) = sums::add_instance(thread, site, span, team.clone()) {
-            marks::mark_region_end(thread, &instance, team);
-            written_sums::write_if_due(thread, instance.end);
-        }
+pub unsafe fn finish_region(thread: &RecorderThread, region: &StartedRegion, end: u64, is_wanted: bool) {
+    IN_REGIONS.fetch_sub(region.room as u32, Relaxed);
+    // SAFETY: the caller's promise; sites are never freed.
+    let (slots, site) =
+        unsafe { (std::slice::from_raw_parts(region.slots, region.room), &*region.site.cast::<RegionSite>()) };
+    let team = slots.iter().take_while(|slot| slot.region == region.number).map(|slot| &slot.times);
+    // Where a library that reports by itself was started by the region itself, a wrapper of ours has measured it: no slot is of this region.
+    if is_wanted
+        && team.clone().next().is_some()
+        && let Some(instance) = sums::add_instance(thread, site, region, end, team.clone())
+    {
+        marks::mark_region_end(thread, &instance, team);
+        written_sums::write_if_due(instance.end);
     }
 }

@@ -34,31 +34,28 @@ pub fn wait_if(may_wait: bool, kind: WaitKind, call: impl FnOnce() -> Word) -> W
 #[inline(always)]
 pub fn wait_for_mutex(mutex: AwaitedMutex, call: impl FnOnce() -> Word) -> Word {
     let (result, waited) = wait_timed(WaitKind::Mutex, call);
-    // SAFETY: the thread's own state.
-    unsafe { mutexes::add_mutex_wait(thread::current_thread(), mutex, waited) };
+    mutexes::add_mutex_wait(thread::current_thread(), mutex, waited);
     result
 }
 
 /// Makes a call as [`wait_in_region`] does. Returns its result and the ticks of waiting, 0 outside of regions.
 #[inline(always)]
 fn wait_timed(kind: WaitKind, call: impl FnOnce() -> Word) -> (Word, u64) {
-    // SAFETY: the thread's own state and slot, which is there until the region has ended.
-    unsafe {
-        let thread = thread::current_thread();
-        let slot = (*thread).team.slot;
-        if slot.is_null() {
-            return (call(), 0);
-        }
-        let begin = read_ticks();
-        let outer = std::mem::replace(&mut (*thread).team.tasks, 0);
-        (*thread).team.waits += 1;
-        let result = call();
-        (*thread).team.waits -= 1;
-        let tasks = std::mem::replace(&mut (*thread).team.tasks, outer);
-        let waited = read_ticks().saturating_sub(begin).saturating_sub(tasks);
-        *of_kind(&mut (*slot).times, kind) += waited;
-        (result, waited)
+    let thread = thread::current_thread();
+    let slot = thread.team.slot.get();
+    if slot.is_null() {
+        return (call(), 0);
     }
+    let begin = read_ticks();
+    let outer = thread.team.tasks.replace(0);
+    thread.team.waits.set(thread.team.waits.get() + 1);
+    let result = call();
+    thread.team.waits.set(thread.team.waits.get() - 1);
+    let tasks = thread.team.tasks.replace(outer);
+    let waited = read_ticks().saturating_sub(begin).saturating_sub(tasks);
+    // SAFETY: the thread's own slot, which is there until the region has ended.
+    *of_kind(unsafe { &mut (*slot).times }, kind) += waited;
+    (result, waited)
 }
 
 impl WaitKind {

@@ -6,7 +6,6 @@ use crate::harmless::enter;
 
 use crate::log::{LOG, OpenLog};
 use crate::openmp::{mutexes, sums};
-use crate::state::thread::RecorderThread;
 
 /// Time at which sums are to be written again, in ticks.
 static NEXT_WRITE: AtomicU64 = AtomicU64::new(0);
@@ -23,29 +22,20 @@ pub fn write_openmp_sums(log: &mut OpenLog) {
 }
 
 /// Writes the sums if a second has passed at `now`.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
 #[inline(always)]
-pub unsafe fn write_if_due(thread: *mut RecorderThread, now: u64) {
+pub fn write_if_due(now: u64) {
     if now > NEXT_WRITE.load(Relaxed) {
-        // SAFETY: the caller's promise.
-        unsafe { write_now(thread, now) };
+        write_now(now);
     }
 }
 
-/// # Safety
-/// As [`write_if_due`].
 #[cold]
 #[inline(never)]
-unsafe fn write_now(thread: *mut RecorderThread, now: u64) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        enter::run_critical(thread, || {
-            LOG.with(|log| {
-                NEXT_WRITE.store(now + (WRITE_S * 1e9 * log.ticks_of_ns()) as u64, Relaxed);
-                write_openmp_sums(log);
-            });
+fn write_now(now: u64) {
+    enter::run_critical(|| {
+        LOG.with(|log| {
+            NEXT_WRITE.store(now + (WRITE_S * 1e9 * log.ticks_of_ns()) as u64, Relaxed);
+            write_openmp_sums(log);
         });
-    }
+    });
 }

@@ -151,7 +151,7 @@ macro_rules! fortran_entry {
 /// Defines the entry of the function that starts a region of OpenMP: it notes its first and its third argument in the thread's state, and
 /// goes on to the function that the call is meant for with all arguments as they are.
 macro_rules! launch_entry {
-    ($name:literal, $launch:path, $visible:path, $place:expr, $resolve:path) => {
+    ($name:literal, $launch:path, $visible:path, $resolve:path) => {
         #[unsafe(naked)]
         #[unsafe(export_name = $name)]
         unsafe extern "C-unwind" fn entry() {
@@ -163,8 +163,8 @@ macro_rules! launch_entry {
                 "add x16, x16, x17",
                 "add x16, x16, #{launch}",
                 "stp x0, x2, [x16]",
-                "adrp x16, {visible} + {offset}",
-                "add x16, x16, :lo12:{visible} + {offset}",
+                "adrp x16, {visible}",
+                "add x16, x16, :lo12:{visible}",
                 "ldr x16, [x16]",
                 "cbnz x16, 2f",
                 "stp x29, x30, [sp, #-96]!",
@@ -193,7 +193,6 @@ macro_rules! launch_entry {
                 ".cfi_endproc",
                 launch = const $launch,
                 visible = sym $visible,
-                offset = const $place * 8,
                 resolve = sym $resolve,
             )
         }

@@ -141,7 +141,7 @@ macro_rules! fortran_entry {
 /// Defines the entry of the function that starts a region of OpenMP: it notes its first and its third argument in the thread's state, and
 /// goes on to the function that the call is meant for with all arguments as they are.
 macro_rules! launch_entry {
-    ($name:literal, $launch:path, $visible:path, $place:expr, $resolve:path) => {
+    ($name:literal, $launch:path, $visible:path, $resolve:path) => {
         #[unsafe(naked)]
         #[unsafe(export_name = $name)]
         unsafe extern "C-unwind" fn entry() {
@@ -150,7 +150,7 @@ macro_rules! launch_entry {
                 "mov r11, qword ptr [rip + lbprof_thread@GOTTPOFF]",
                 "mov qword ptr fs:[r11 + {launch}], rdi",
                 "mov qword ptr fs:[r11 + {launch} + 8], rdx",
-                "mov r11, qword ptr [rip + {visible} + {offset}]",
+                "mov r11, qword ptr [rip + {visible}]",
                 "test r11, r11",
                 "jne 2f",
                 "push rdi",
@@ -177,7 +177,6 @@ macro_rules! launch_entry {
                 ".cfi_endproc",
                 launch = const $launch,
                 visible = sym $visible,
-                offset = const $place * 8,
                 resolve = sym $resolve,
             )
         }

@@ -70,13 +70,10 @@ pub fn outdate_paths() {
     KEY.fetch_add(UNLOAD, SeqCst);
 }
 
-/// Makes all paths unknown that the thread has found before the last [`outdate_paths`].
-///
-/// # Safety
-/// `thread` is the state of a thread that is there. Only one thread at a time does this.
-pub unsafe fn renew_key(thread: *mut RecorderThread) {
-    // SAFETY: the caller's promise; aligned words are written whole.
-    unsafe { AtomicUsize::from_ptr(&raw mut (*thread).path_key) }.store(KEY.load(SeqCst), SeqCst);
+/// Makes all paths unknown that the thread, which may be another one, has found before the last [`outdate_paths`]. Only one thread at a time does this.
+pub fn renew_key(thread: &RecorderThread) {
+    // SAFETY: aligned words are written whole.
+    unsafe { AtomicUsize::from_ptr(thread.path_key.as_ptr()) }.store(KEY.load(SeqCst), SeqCst);
 }
 
 /// Returns the call site of a record in a ring: the id of the call's path plus 1, or 0 if it has none.
@@ -84,16 +81,22 @@ pub unsafe fn renew_key(thread: *mut RecorderThread) {
 /// # Safety
 /// `thread` is the calling thread's state, with a table of paths, and has been entered by a stub of the wrappers.
 #[inline(always)]
-pub unsafe fn current_path(thread: *mut RecorderThread) -> u64 {
+pub unsafe fn current_path(thread: &RecorderThread) -> u64 {
     // SAFETY: the caller's promise.
     unsafe {
-        let (caller, key) = ((*thread).caller, (*thread).sp | (*thread).path_key);
-        let known = (*thread).known_paths.add(path_place(caller, key));
+        let (caller, key) = entered_call(thread);
+        let known = thread.known_paths.get().add(path_place(caller, key));
         if (*known).caller == caller && (*known).key == key && is_unchanged(&*known) {
             return u64::from((*known).id);
         }
         find_otherwise(thread)
     }
+}
+
+/// Returns the return address of the call being entered, and the key of its path.
+#[inline(always)]
+fn entered_call(thread: &RecorderThread) -> (usize, usize) {
+    (thread.caller.get(), thread.sp.get() | thread.path_key.get())
 }
 
 /// Finds the path of a call that is not the first one of its place.
@@ -102,11 +105,11 @@ pub unsafe fn current_path(thread: *mut RecorderThread) -> u64 {
 /// As [`current_path`].
 #[cold]
 #[inline(never)]
-unsafe fn find_otherwise(thread: *mut RecorderThread) -> u64 {
+unsafe fn find_otherwise(thread: &RecorderThread) -> u64 {
     // SAFETY: the caller's promise.
     unsafe {
-        let (caller, key) = ((*thread).caller, (*thread).sp | (*thread).path_key);
-        let (table, place) = ((*thread).known_paths, path_place(caller, key));
+        let (caller, key) = entered_call(thread);
+        let (table, place) = (thread.known_paths.get(), path_place(caller, key));
         if (*table.add(place)).caller == 0 {
             return learn_path(thread);
         }
@@ -147,14 +150,12 @@ unsafe fn find_at_place<'a>(
 }
 
 /// Returns the path like [`current_path`], for a thread that may have no table and may be anywhere in the recorder; 0 if it is not known.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
-pub unsafe fn current_or_none(thread: *mut RecorderThread) -> u64 {
-    // SAFETY: the caller's promise.
-    unsafe {
-        if (*thread).busy != 0 || (*thread).sp == 0 || (*thread).paths.is_null() { 0 } else { current_path(thread) }
+pub fn current_or_none(thread: &RecorderThread) -> u64 {
+    if thread.busy.get() != 0 || thread.sp.get() == 0 || thread.paths().is_none() {
+        return 0;
     }
+    // SAFETY: a call is being entered, and there is a table.
+    unsafe { current_path(thread) }
 }
 
 /// Returns the place of a path in the table.
@@ -190,64 +191,46 @@ unsafe fn is_unchanged(known: &KnownPath) -> bool {
     true
 }
 
-/// Unwinds the stack.
+/// Unwinds the stack of the call being entered. A handler that comes meanwhile interrupts a call, so what it calls is not recorded.
 ///
-/// # Safety
-/// As [`current_path`].
+/// Here and below, a call is being entered on the thread, and `paths` is the thread's table.
 #[cold]
 #[inline(never)]
-unsafe fn learn_path(thread: *mut RecorderThread) -> u64 {
+fn learn_path(thread: &RecorderThread) -> u64 {
     let mut id = 0;
-    // SAFETY: the thread's own state. A handler that comes meanwhile interrupts a call, so what it calls is not recorded.
-    unsafe {
-        let Some(paths) = (*thread).paths.as_mut() else { return 0 };
-        if let Some(known) = find_apart(thread, paths).filter(|_| !CHECKED.load(Relaxed)) {
-            return known;
-        }
-        enter::run_critical(thread, || id = unwind_path(thread, paths));
+    let Some(paths) = thread.paths() else { return 0 };
+    if let Some(known) = find_apart(thread, paths).filter(|_| !CHECKED.load(Relaxed)) {
+        return known;
     }
+    enter::run_critical(|| id = unwind_path(thread, paths));
     id
 }
 
-/// Returns the path of the call under way, if it is one that [`current_path`] does not look at.
-///
-/// # Safety
-/// As [`current_path`]; `paths` is the thread's table.
-unsafe fn find_apart(thread: *mut RecorderThread, paths: &mut CallPaths) -> Option<u64> {
-    // SAFETY: the caller's promise; known paths live as long as they are in the table.
-    unsafe {
-        match find_with_python(thread, paths) {
-            Some(known) => Some(u64::from(known.id)),
-            None => find_in_tree(thread, paths),
-        }
+/// Returns the path of the call being entered, if it is one that [`current_path`] does not look at.
+fn find_apart(thread: &RecorderThread, paths: &mut CallPaths) -> Option<u64> {
+    match find_with_python(thread, paths) {
+        Some(known) => Some(u64::from(known.id)),
+        None => find_in_tree(thread, paths),
     }
 }
 
-/// Returns the root of the paths of the call under way.
-///
-/// # Safety
-/// As [`current_path`]; `paths` is the thread's table.
-unsafe fn root_of_call(thread: *mut RecorderThread, paths: &CallPaths) -> PathRoot {
+/// Returns the root of the paths of the call being entered.
+fn root_of_call(thread: &RecorderThread, paths: &CallPaths) -> PathRoot {
     let python_state = interpreter_of(paths).map_or(0, PythonInterpreter::thread_state);
-    // SAFETY: the caller's promise.
-    unsafe { PathRoot { caller: (*thread).caller, key: (*thread).sp | (*thread).path_key, python_state } }
+    let (caller, key) = entered_call(thread);
+    PathRoot { caller, key, python_state }
 }
 
-/// Returns the path of the call under way, if the tree has it. Some of these are compared among the first ones from then on.
-///
-/// # Safety
-/// As [`current_path`]; `paths` is the thread's table.
-unsafe fn find_in_tree(thread: *mut RecorderThread, paths: &mut CallPaths) -> Option<u64> {
-    // SAFETY: the caller's promise.
-    let (root, bp) = unsafe { (root_of_call(thread, paths), (*thread).bp) };
+/// Returns the path of the call being entered, if the tree has it. Some of these are compared among the first ones from then on.
+fn find_in_tree(thread: &RecorderThread, paths: &mut CallPaths) -> Option<u64> {
+    let (root, bp) = (root_of_call(thread, paths), thread.bp.get());
     let mut other_memory = memory::MemoryReader::default();
     // SAFETY: the words belong to a path of this root, and were entered with their owners.
     let id = paths.tree.find(root, |place| unsafe { read_word(place, bp, &mut other_memory) })?;
     // If there are more paths than can be compared one by one, copying each would take as long as finding it.
     paths.found_in_tree = paths.found_in_tree.wrapping_add(1);
     if root.python_state == 0 && paths.found_in_tree.is_multiple_of(FOUND_BEFORE_COMPARED) {
-        // SAFETY: as above.
-        unsafe { compare_from_now_on(thread, paths, root, id) };
+        compare_from_now_on(thread, paths, root, id);
     }
     Some(id)
 }
@@ -271,12 +254,8 @@ unsafe fn read_word(place: WordPlace, bp: usize, other_memory: &mut memory::Memo
 
 /// Puts a path of the tree in place of the oldest one that shares its place, if all of its words may be compared without checking that
 /// they are there. Allocates nothing, because a handler may leave from here by siglongjmp: then that one path is compared no more.
-///
-/// # Safety
-/// As [`find_in_tree`].
-unsafe fn compare_from_now_on(thread: *mut RecorderThread, paths: &mut CallPaths, root: PathRoot, id: u64) {
-    // SAFETY: the thread's own state.
-    let bp = unsafe { (*thread).bp };
+fn compare_from_now_on(thread: &RecorderThread, paths: &mut CallPaths, root: PathRoot, id: u64) {
+    let bp = thread.bp.get();
     let CallPaths { tree, found, .. } = &mut *paths;
     found.clear();
     let mut other_memory = memory::MemoryReader::default();
@@ -285,7 +264,7 @@ unsafe fn compare_from_now_on(thread: *mut RecorderThread, paths: &mut CallPaths
         if !is_comparable || found.len() == found.capacity() {
             return None;
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: as in `find_in_tree`.
         let value = unsafe { read_word(place, bp, &mut other_memory) }?;
         found.push(StackWord { address: place.address, value: value as usize });
         Some(value)
@@ -296,22 +275,18 @@ unsafe fn compare_from_now_on(thread: *mut RecorderThread, paths: &mut CallPaths
 }
 
 /// Returns a word that does not change while the call being entered is the current one: its return address in the thread's state.
-fn spare_word(thread: *mut RecorderThread) -> StackWord {
-    // SAFETY: the calling thread's own state.
-    unsafe { StackWord { address: &raw const (*thread).caller as usize, value: (*thread).caller } }
+fn spare_word(thread: &RecorderThread) -> StackWord {
+    StackWord { address: thread.caller.as_ptr() as usize, value: thread.caller.get() }
 }
 
 /// Returns the path of the call under way on the first thread of a process with a Python interpreter, or `None` if it is not known, or there is none.
-///
-/// # Safety
-/// As [`current_path`]; `paths` is the thread's table.
 #[inline]
-unsafe fn find_with_python(thread: *mut RecorderThread, paths: &CallPaths) -> Option<&KnownPath> {
+fn find_with_python<'a>(thread: &RecorderThread, paths: &'a CallPaths) -> Option<&'a KnownPath> {
     let python = interpreter_of(paths).filter(|python| python.is_initialized())?;
     let state = python.thread_state();
-    // SAFETY: the caller's promise; this is the first thread.
+    let (caller, key) = entered_call(thread);
+    // SAFETY: this is the first thread; known paths live as long as they are in the table.
     unsafe {
-        let (caller, key) = ((*thread).caller, (*thread).sp | (*thread).path_key);
         let place = python_place(python, caller, key, state);
         find_at_place(paths.first_known(), place, 0, caller, key, |known, index| {
             is_unchanged(known) && paths.python_state(index).is_none_or(|read| read.state == state && read.holds())
@@ -330,9 +305,7 @@ unsafe fn python_place(python: &PythonInterpreter, caller: usize, key: usize, st
     path_place(caller ^ instruction >> 1, key)
 }
 
-/// # Safety
-/// As [`current_path`]; `paths` is the thread's table.
-unsafe fn unwind_path(thread: *mut RecorderThread, paths: &mut CallPaths) -> u64 {
+fn unwind_path(thread: &RecorderThread, paths: &mut CallPaths) -> u64 {
     let started = read_ticks();
     let unloads = KEY.load(Relaxed);
     if paths.unloads != unloads {
@@ -340,17 +313,14 @@ unsafe fn unwind_path(thread: *mut RecorderThread, paths: &mut CallPaths) -> u64
         paths.rules = unwind::RuleCache::default();
         paths.unloads = unloads;
     }
-    // SAFETY: the thread's own state.
-    let (caller, sp, bp) = unsafe { ((*thread).caller, (*thread).sp, (*thread).bp) };
-    // SAFETY: only the address is taken.
-    let bp = StackWord { address: unsafe { &raw const (*thread).bp } as usize, value: bp };
+    let (caller, sp) = (thread.caller.get(), thread.sp.get());
+    let bp = StackWord { address: thread.bp.as_ptr() as usize, value: thread.bp.get() };
     let mut stack = memory::MemoryReader::with(stack::in_use(sp));
     let depth = paths.effort.depth;
     let path = unwind::walk_stack(EntryRegisters { caller, sp, bp }, depth, &mut paths.rules, |at| stack.word(at));
     let path = path.without_code(own_code::own_code_bounds());
     if interpreter_of(paths).is_some_and(PythonInterpreter::is_initialized) {
-        // SAFETY: the thread's own state.
-        unsafe { (*thread).known_paths = NO_PATHS.as_ptr() };
+        thread.known_paths.set(NO_PATHS.as_ptr());
     }
     let (runs, python) = python_of(&path, paths);
     let interpreter = interpreter_of(paths).map(PythonInterpreter::code_bounds).unwrap_or_default();
@@ -361,8 +331,7 @@ unsafe fn unwind_path(thread: *mut RecorderThread, paths: &mut CallPaths) -> u64
     let Some(id) = LOG.with(|log| log.call_path(&calls, is_cut)).flatten() else { return 0 };
     let id = u64::from(id) + 1;
     if CHECKED.load(Relaxed) {
-        // SAFETY: the caller's promise.
-        unsafe { check_path(thread, paths, &path, python, id) };
+        check_path(thread, paths, &path, python, id);
     } else if let Ok(python) = python {
         keep_path(thread, paths, &path, python, id);
     }
@@ -398,15 +367,13 @@ fn python_of(
 }
 
 /// Enters a path into the thread's table.
-fn keep_path(thread: *mut RecorderThread, paths: &mut CallPaths, path: &StackPath, python: Option<ReadState>, id: u64) {
-    // SAFETY: the thread's own state and table.
-    let (mut root, sp) = unsafe { (root_of_call(thread, paths), (*thread).sp) };
+fn keep_path(thread: &RecorderThread, paths: &mut CallPaths, path: &StackPath, python: Option<ReadState>, id: u64) {
+    let (mut root, sp) = (root_of_call(thread, paths), thread.sp.get());
     root.key = sp | paths.unloads;
     // A path may follow from words that are on no stack: code without tables may use the frame pointer for anything. So a word is compared
     // without checking that it is there only if it is on this thread's own stack.
     let own = memory::MemoryReader::with(stack::in_use(sp));
-    // SAFETY: only the address is taken.
-    let bp_address = unsafe { &raw const (*thread).bp } as usize;
+    let bp_address = thread.bp.as_ptr() as usize;
     let on_stack = path.words.iter().map(|word| {
         let owner = match word.address {
             address if address == bp_address => WordOwner::FramePointer,
@@ -462,45 +429,31 @@ fn compare_newest(
 }
 
 /// Gives the thread a table of paths.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
-pub unsafe fn attach_paths(thread: *mut RecorderThread) {
-    // SAFETY: the thread's own state.
-    unsafe {
-        renew_key(thread);
-        if (*thread).paths.is_null() {
-            let paths = Box::new(CallPaths::new(DEPTH.load(Relaxed), read_ticks()));
-            // If all are checked none is to be found; if Python is used they are looked for apart.
-            let uses_python = interpreter_of(&paths).is_some_and(PythonInterpreter::is_initialized);
-            let is_apart = CHECKED.load(Relaxed) || uses_python;
-            (*thread).known_paths = if is_apart { NO_PATHS.as_ptr() } else { paths.first_known() };
-            (*thread).paths = Box::into_raw(paths);
-        }
+pub fn attach_paths(thread: &RecorderThread) {
+    renew_key(thread);
+    if thread.paths().is_none() {
+        let paths = Box::new(CallPaths::new(DEPTH.load(Relaxed), read_ticks()));
+        // If all are checked none is to be found; if Python is used they are looked for apart.
+        let uses_python = interpreter_of(&paths).is_some_and(PythonInterpreter::is_initialized);
+        let is_apart = CHECKED.load(Relaxed) || uses_python;
+        thread.known_paths.set(if is_apart { NO_PATHS.as_ptr() } else { paths.first_known() });
+        thread.paths.set(Box::into_raw(paths));
     }
 }
 
 /// Frees the thread's table when the thread ends.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
-pub unsafe fn free_paths(thread: *mut RecorderThread) {
-    // SAFETY: the thread's own table, made by `attach`, or null.
-    unsafe {
-        let paths = std::mem::replace(&mut (*thread).paths, std::ptr::null_mut());
-        (*thread).known_paths = std::ptr::null();
-        if !paths.is_null() {
-            enter::enter_quietly(thread, || run_critical_section(|| drop(Box::from_raw(paths))));
-        }
+pub fn free_paths(thread: &RecorderThread) {
+    let paths = thread.paths.replace(std::ptr::null_mut());
+    thread.known_paths.set(std::ptr::null());
+    if !paths.is_null() {
+        // SAFETY: the thread's own table, made by `attach_paths`.
+        enter::enter_quietly(|| run_critical_section(|| drop(unsafe { Box::from_raw(paths) })));
     }
 }
 
 /// Compares a path that was unwound with the result of another unwinder, and its id with the id of the path that would have been taken for it.
-///
-/// # Safety
-/// As [`current_path`]; `paths` is the thread's table.
-unsafe fn check_path(
-    thread: *mut RecorderThread,
+fn check_path(
+    thread: &RecorderThread,
     paths: &mut CallPaths,
     path: &StackPath,
     python: Result<Option<ReadState>, PythonFailure>,
@@ -513,17 +466,16 @@ unsafe fn check_path(
     let first = path.callers.first().and_then(|caller| others.iter().position(|other| other == caller));
     others.drain(..first.unwrap_or(others.len()));
     let is_whole = path.end == PathEnd::Cut || others.len() <= path.callers.len() + START;
-    // SAFETY: the thread's own table.
-    let taken = unsafe {
-        let (caller, key) = ((*thread).caller, (*thread).sp | (*thread).path_key);
-        find_apart(thread, paths).or_else(|| match interpreter_of(paths) {
-            Some(_) => None,
-            None => find_at_place(paths.first_known(), path_place(caller, key), 0, caller, key, |known, _| {
-                is_unchanged(known)
-            })
-            .map(|known| u64::from(known.id)),
-        })
-    };
+    let taken = find_apart(thread, paths).or_else(|| {
+        let (caller, key) = entered_call(thread);
+        let (table, place) = (paths.first_known(), path_place(caller, key));
+        if interpreter_of(paths).is_some() {
+            return None;
+        }
+        // SAFETY: the thread's own table.
+        let known = unsafe { find_at_place(table, place, 0, caller, key, |known, _| is_unchanged(known)) }?;
+        Some(u64::from(known.id))
+    });
     if !others.starts_with(&path.callers) || !is_whole || taken.is_some_and(|taken| taken != id) {
         guard::count_problem(ProblemKind::CallPathWrong, 1);
     }

@@ -7,7 +7,6 @@ use lbprof_collector::Operation;
 use lbprof_collector::definition::Definition;
 use lbprof_collector::record::Record;
 
-use crate::harmless::enter;
 use crate::log::{LOG, define_now};
 use crate::recording::filled_slots::filled_records;
 use crate::recording::flush::{SUMS, SUMS_ENDED, close_ring, hand_over, place_samples, write_fold};
@@ -16,7 +15,7 @@ use crate::recording::room::append_record;
 use crate::recording::slot::store_record;
 use crate::sampling;
 use crate::state::stage::{RecordingState, set_state};
-use crate::state::thread::RecorderThread;
+use crate::state::thread::{RecorderThread, VolatileCell};
 use crate::state::thread_log::ThreadLog;
 use crate::system::clock::{monotonic_ns, read_ticks};
 
@@ -24,43 +23,32 @@ use crate::system::clock::{monotonic_ns, read_ticks};
 const PATIENCE_NS: u64 = 1_000_000_000;
 
 /// Starts the analysed window, on the thread that called MPI_Init.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
-pub unsafe fn begin_window(thread: *mut RecorderThread) {
-    // SAFETY: the thread's own state.
-    unsafe {
-        if let Some(log) = (*thread).log.as_mut() {
-            let now = read_ticks();
-            log.head.previous_end = now;
-            log.ring.head().previous_end.store(now, Relaxed);
-            define_now(Definition::WindowBegin(now));
-            // Writing the definition is the recorder's time, not the program's.
-            append_record(thread, Record { end: read_ticks(), ..Record::new(Operation::Flush, now) });
-        }
+pub fn begin_window(thread: &RecorderThread) {
+    if let Some(log) = thread.log() {
+        let now = read_ticks();
+        log.head.previous_end = now;
+        log.ring.head().previous_end.store(now, Relaxed);
+        define_now(Definition::WindowBegin(now));
+        // Writing the definition is the recorder's time, not the program's.
+        append_record(thread, Record { end: read_ticks(), ..Record::new(Operation::Flush, now) });
     }
 }
 
 /// Stores `record` in the slot that is kept for it, because the program ends, maybe in a handler that has interrupted this thread anywhere but in a
 /// critical section. The ring stays as it is.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
-pub unsafe fn last_record(thread: *mut RecorderThread, record: Record) {
-    // SAFETY: the thread's own state; slots from the cursor on are free.
-    unsafe {
-        let Some(log) = (*thread).log.as_ref() else { return };
-        let slots = log.ring.slots();
-        let cursor = log.paused.unwrap_or((*thread).cursor);
-        if !log.closed && (slots..slots.wrapping_add(log.ring.capacity())).contains(&cursor) {
-            store_record(cursor, record);
-            if log.paused.is_none() {
-                // It is one of the ring's records, and there is no slot left, be there a check point here or not.
-                (*thread).limit = cursor.add(1);
-            }
+pub fn last_record(thread: &RecorderThread, record: Record) {
+    let Some(log) = thread.log() else { return };
+    let slots = log.ring.slots();
+    let cursor = log.paused.unwrap_or(thread.cursor.get());
+    if !log.closed && (slots..slots.wrapping_add(log.ring.capacity())).contains(&cursor) {
+        // SAFETY: slots from the cursor on are free.
+        unsafe { store_record(cursor, record) };
+        if log.paused.is_none() {
+            // It is one of the ring's records, and there is no slot left, be there a check point here or not.
+            thread.limit.set(cursor.wrapping_add(1));
         }
-        (*thread).cursor = (*thread).limit;
     }
+    thread.cursor.set(thread.limit.get());
 }
 
 /// Writes the sums of all threads that the log lacks when the program ends, as far as that can be done now. Only profile mode has any.
@@ -74,89 +62,75 @@ pub fn write_sums() {
     let Some(rank_log) = guard.as_mut() else { return };
     SUMS_ENDED.store(true, Relaxed);
     let now = read_ticks();
-    // SAFETY: visited states are there, and their logs, too.
-    threads.visit(|thread| unsafe { write_fold(rank_log, &mut *(*thread).log, now) });
+    threads.visit(|thread| {
+        if let Some(log) = thread.log() {
+            write_fold(rank_log, log, now);
+        }
+    });
     for log in &mut threads.idle {
         write_fold(rank_log, log, now);
     }
 }
 
 /// Writes every ring to the log in MPI_Finalize, this thread's with `last` as its last record. The other threads make no MPI calls at this point.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
 #[cold]
 #[inline(never)] // scripts/bench finds the cost of the last flush by this name.
-pub unsafe fn close_all(thread: *mut RecorderThread, last: Record) {
-    // SAFETY: the thread's own state; for the others see below.
-    unsafe {
-        if let Some(log) = (*thread).log.as_mut() {
-            let records = filled_records(thread, log);
-            place_samples(log, records);
-        }
-        sampling::end_sampling();
-        if let Some(log) = (*thread).log.as_mut() {
-            log.checks = None;
-            if let Some(cursor) = log.paused.take() {
-                // The pause lasts until here.
-                (*thread).cursor = cursor;
-            }
-            (*thread).limit = log.limit();
-            if (*thread).cursor == (*thread).limit && hand_over(thread, log, last.begin).is_some() {
-                ((*thread).cursor, (*thread).limit) = (log.ring.slots(), log.limit());
-            }
-            append_record(thread, last);
-        }
-        let idle = {
-            let mut threads = THREADS.lock();
-            set_state(RecordingState::Done);
-            threads.as_mut().map(|threads| std::mem::take(&mut threads.idle)).unwrap_or_default()
-        };
-        for mut log in idle {
-            close_ring(std::ptr::null_mut(), &mut log);
-        }
-        if let Some(log) = (*thread).log.as_mut() {
-            close_for_good(thread, log);
-        }
-        close_others();
+pub fn close_all(thread: &RecorderThread, last: Record) {
+    if let Some(log) = thread.log() {
+        let records = filled_records(Some(thread), log);
+        place_samples(log, records);
     }
+    sampling::end_sampling();
+    if let Some(log) = thread.log() {
+        log.checks = None;
+        if let Some(cursor) = log.paused.take() {
+            // The pause lasts until here.
+            thread.cursor.set(cursor);
+        }
+        thread.limit.set(log.limit());
+        if thread.cursor.get() == thread.limit.get() && hand_over(Some(thread), log, last.begin).is_some() {
+            thread.cursor.set(log.ring.slots());
+        }
+        append_record(thread, last);
+    }
+    let idle = {
+        let mut threads = THREADS.lock();
+        set_state(RecordingState::Done);
+        threads.as_mut().map(|threads| std::mem::take(&mut threads.idle)).unwrap_or_default()
+    };
+    for mut log in idle {
+        close_ring(None, &mut log);
+    }
+    if let Some(log) = thread.log() {
+        close_for_good(thread, log);
+    }
+    close_others();
 }
 
 /// Closes the ring of a thread, which gets no more slots.
-///
-/// # Safety
-/// As [`close_ring`], for a thread that is there.
-unsafe fn close_for_good(thread: *mut RecorderThread, log: &mut ThreadLog) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        close_ring(thread, log);
-        log.closed = true;
-        (*thread).cursor = (*thread).limit;
-    }
+fn close_for_good(thread: &RecorderThread, log: &mut ThreadLog) {
+    close_ring(Some(thread), log);
+    log.closed = true;
+    thread.cursor.set(thread.limit.get());
 }
 
 /// Closes the rings of the other threads. They make no MPI calls, but they may mark phases, and they may end.
 ///
 /// While the list is locked none of them ends. This waits for a thread in the recorder: it entered before recording ended,
-/// and leaves soon; one that enters later finds that recording has ended ([`enter::enter_recording`]).
-///
-/// # Safety
-/// Recording has ended: a thread that is not in the recorder does not enter it any more.
-unsafe fn close_others() {
+/// and leaves soon; one that enters later finds that recording has ended ([`enter_recording`](crate::harmless::enter::enter_recording)). A thread that is
+/// not busy does not touch its log any more.
+fn close_others() {
     let patience = monotonic_ns() + PATIENCE_NS;
     loop {
         fence(SeqCst);
         let Some(threads) = THREADS.lock() else { return };
         let mut waiting = false;
         threads.visit(|other| {
-            // SAFETY: visited states are there, and their logs, too. A thread that is not busy does not touch its log any more.
-            unsafe {
-                if (*(*other).log).closed {
-                } else if enter::busy_depth(other) != 0 {
-                    waiting = true;
-                } else {
-                    close_for_good(other, &mut *(*other).log);
-                }
+            let is_busy = other.busy.get_volatile() != 0;
+            match other.log() {
+                Some(log) if !log.closed && is_busy => waiting = true,
+                Some(log) if !log.closed => close_for_good(other, log),
+                _ => {}
             }
         });
         drop(threads);
@@ -167,15 +141,11 @@ unsafe fn close_others() {
     }
 }
 
-/// The process is a fork: what it inherited belongs to its parent, whose ring it must never touch.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
-pub unsafe fn abandon_ring(thread: *mut RecorderThread) {
-    use std::ptr::null_mut;
-    // SAFETY: the only thread of the new process.
-    unsafe {
-        ((*thread).cursor, (*thread).limit, (*thread).log) = (null_mut(), null_mut(), null_mut());
-        ((*thread).poll, (*thread).spin, (*thread).id) = (null_mut(), null_mut(), 0);
+/// The process is a fork: what it inherited belongs to its parent, whose ring it must never touch. This is its only thread.
+pub fn abandon_ring(thread: &RecorderThread) {
+    for place in [&thread.cursor, &thread.limit, &thread.poll, &thread.spin] {
+        place.set(std::ptr::null_mut());
     }
+    thread.log.set(std::ptr::null_mut());
+    thread.id.set(0);
 }

@@ -26,7 +26,7 @@ use crate::recording::slot::store_record;
 use crate::recording::{lost_records, mpi_time};
 use crate::sampling;
 use crate::state::stage::{RecordingState, recording_state};
-use crate::state::thread::RecorderThread;
+use crate::state::thread::{RecorderThread, VolatileCell};
 use crate::state::thread_log::ThreadLog;
 use crate::system::clock::read_ticks;
 use crate::system::faults;
@@ -50,40 +50,32 @@ pub fn count_dropped(records: u64) {
 }
 
 /// Hands the ring's records to the log, and starts it anew with a record of the flush.
-///
-/// # Safety
-/// `thread` is the state of the thread whose log this is, and the caller's own or one that makes no calls any more; or null.
-pub unsafe fn flush_ring(thread: *mut RecorderThread, log: &mut ThreadLog) {
+pub fn flush_ring(thread: &RecorderThread, log: &mut ThreadLog) {
     let begin = read_ticks();
-    // SAFETY: the thread's own ring. Until the last store it has no free slot, so that a handler's calls find none.
-    unsafe {
-        (*thread).limit = (*thread).cursor;
-        let Some(written) = hand_over(thread, log, begin) else { return };
-        if sampling::is_on() {
-            sampling::look_at_rings(begin, log.number);
-            log.pass_check(begin, sampling::look_interval());
-        }
-        let slots = log.ring.slots();
-        let record = Record { end: read_ticks(), count: written, ..Record::new(Operation::Flush, begin) };
-        store_record(slots, record);
-        compiler_fence(Release);
-        // In this order: the slots between the two are free at each instant.
-        (&raw mut (*thread).cursor).write_volatile(slots.add(1));
-        (&raw mut (*thread).limit).write_volatile(log.check_point(slots.add(1)));
+    // Until the last store it has no free slot, so that a handler's calls find none.
+    thread.limit.set(thread.cursor.get());
+    let Some(written) = hand_over(Some(thread), log, begin) else { return };
+    if sampling::is_on() {
+        sampling::look_at_rings(begin, log.number);
+        log.pass_check(begin, sampling::look_interval());
     }
+    let slots = log.ring.slots();
+    let record = Record { end: read_ticks(), count: written, ..Record::new(Operation::Flush, begin) };
+    // SAFETY: the thread's own ring.
+    unsafe { store_record(slots, record) };
+    compiler_fence(Release);
+    // In this order: the slots between the two are free at each instant.
+    thread.cursor.set_volatile(slots.wrapping_add(1));
+    thread.limit.set_volatile(log.check_point(slots.wrapping_add(1)));
 }
 
 /// Hands the ring's records to the log, and returns how many, or `None` if the log is closed and they stay in the ring. Only the cursor of a pause
-/// moves.
-///
-/// # Safety
-/// `thread` is the state of the thread whose log this is, and the caller's own or one that makes no calls any more; or null.
-pub unsafe fn hand_over(thread: *mut RecorderThread, log: &mut ThreadLog, now: u64) -> Option<u32> {
+/// moves. `thread` is the thread whose log this is, and the caller's own or one that makes no calls any more; `None`: it has ended.
+pub fn hand_over(thread: Option<&RecorderThread>, log: &mut ThreadLog, now: u64) -> Option<u32> {
     let mut records;
     let mut count;
     loop {
-        // SAFETY: the thread's own ring.
-        records = unsafe { whole_batch(thread, log, now) };
+        records = whole_batch(thread, log, now);
         count = joined::count_joined_records(records);
         if records.is_empty() {
             break;
@@ -97,8 +89,9 @@ pub unsafe fn hand_over(thread: *mut RecorderThread, log: &mut ThreadLog, now: u
         }
     }
     if count != 0 {
-        // SAFETY: the caller's, or null.
-        unsafe { mpi_time::keep_mpi_time(thread, records) };
+        if let Some(thread) = thread {
+            mpi_time::keep_mpi_time(thread, records);
+        }
         RECORDED.fetch_add(count as u64, Relaxed);
         log.head.first += count as u64;
         log.head.previous_end = records.last().map_or(now, |last| last.end);
@@ -121,15 +114,10 @@ pub unsafe fn hand_over(thread: *mut RecorderThread, log: &mut ThreadLog, now: u
         head.first.store(log.head.first, SeqCst);
     }
     log.head.paused = log.in_pause;
-    // SAFETY: the thread's own state.
-    unsafe {
-        if log.paused.is_some() {
-            log.paused = Some(log.ring.slots());
-        }
-        if let Some(thread) = thread.as_mut() {
-            thread.poll = std::ptr::null_mut();
-            thread.spin = std::ptr::null_mut();
-        }
+    log.paused = log.paused.map(|_| log.ring.slots());
+    if let Some(thread) = thread {
+        thread.poll.set(std::ptr::null_mut());
+        thread.spin.set(std::ptr::null_mut());
     }
     Some(count as u32)
 }
@@ -142,35 +130,26 @@ pub fn place_samples(log: &mut ThreadLog, records: &[Record]) {
 }
 
 /// Returns the records in the ring, in order, each with an end.
-///
-/// # Safety
-/// As [`hand_over`].
-unsafe fn whole_batch<'a>(thread: *mut RecorderThread, log: &mut ThreadLog, now: u64) -> &'a mut [Record] {
-    // SAFETY: the caller's.
-    unsafe {
-        loop {
-            look_at_file(thread, log);
-            let records = filled_records(thread, log);
-            if mend_records(records, now) {
-                return records;
-            }
-            if !has_lost_file(log) {
-                break;
-            }
+fn whole_batch<'a>(thread: Option<&RecorderThread>, log: &mut ThreadLog, now: u64) -> &'a mut [Record] {
+    loop {
+        look_at_file(thread, log);
+        let records = filled_records(thread, log);
+        if mend_records(records, now) {
+            return records;
         }
-        let left_out = leave_out(thread, log, lost_records::leave_out_unbegun);
-        if MANY_EMPTY <= left_out {
-            report_lost(log, left_out);
+        if !has_lost_file(log) {
+            break;
         }
-        filled_records(thread, log)
     }
+    let left_out = leave_out(thread, log, lost_records::leave_out_unbegun);
+    if MANY_EMPTY <= left_out {
+        report_lost(log, left_out);
+    }
+    filled_records(thread, log)
 }
 
 /// Checks whether the ring has lost its file, and with it records: the remaining ones become the batch, and the loss is reported.
-///
-/// # Safety
-/// As [`hand_over`].
-unsafe fn look_at_file(thread: *mut RecorderThread, log: &mut ThreadLog) {
+fn look_at_file(thread: Option<&RecorderThread>, log: &mut ThreadLog) {
     if !faults::cover_sigbus() {
         faults::try_pages(log.number);
     }
@@ -178,17 +157,11 @@ unsafe fn look_at_file(thread: *mut RecorderThread, log: &mut ThreadLog) {
         faults::give_up_file(log.number);
     }
     let Some(replaced) = faults::newly_lost(log.number) else { return };
-    // SAFETY: the caller's, as in `hand_over`.
-    let lost = unsafe {
-        let lost = leave_out(thread, log, |records| lost_records::leave_out_lost(records, replaced));
-        if log.paused.is_none()
-            && let Some(thread) = thread.as_mut()
-        {
-            // As `flush` has it: no slot is free until the batch is handed over.
-            thread.limit = thread.cursor;
-        }
-        lost
-    };
+    let lost = leave_out(thread, log, |records| lost_records::leave_out_lost(records, replaced));
+    if let Some(thread) = thread.filter(|_| log.paused.is_none()) {
+        // As `flush_ring` has it: no slot is free until the batch is handed over.
+        thread.limit.set(thread.cursor.get());
+    }
     report_lost(log, lost);
 }
 
@@ -313,47 +286,37 @@ pub fn write_fold(rank_log: &mut OpenLog, log: &mut ThreadLog, now: u64) {
 }
 
 /// Has `leave` take records out of the batch: it moves the others to the front and returns their number. Returns how many were taken out.
-///
-/// # Safety
-/// As [`hand_over`].
-unsafe fn leave_out(
-    thread: *mut RecorderThread,
+fn leave_out(
+    thread: Option<&RecorderThread>,
     log: &mut ThreadLog,
     leave: impl FnOnce(&mut [Record]) -> usize,
 ) -> usize {
-    // SAFETY: the caller's, as in `close_ring`.
-    unsafe {
-        let records = filled_records(thread, log);
-        let stay = leave(records);
-        let left_out = records.len() - stay;
-        if left_out != 0 {
-            let cursor = log.ring.slots().add(stay);
-            match log.paused.as_mut() {
-                Some(paused) => *paused = cursor,
-                None => (*thread).cursor = cursor,
-            }
+    let records = filled_records(thread, log);
+    let stay = leave(records);
+    let left_out = records.len() - stay;
+    if left_out != 0 {
+        let cursor = log.ring.slots().wrapping_add(stay);
+        match (log.paused.as_mut(), thread) {
+            (Some(paused), _) => *paused = cursor,
+            (None, Some(thread)) => thread.cursor.set(cursor),
+            (None, None) => {}
         }
-        left_out
     }
+    left_out
 }
 
 /// Hands over all that the ring holds; if the log took everything, the ring's file goes when the log is closed.
-///
-/// # Safety
-/// `thread` is the state of the thread whose log this is, and the caller's own or one that makes no calls any more; or null.
-pub unsafe fn close_ring(thread: *mut RecorderThread, log: &mut ThreadLog) {
+/// `thread` as in [`hand_over`].
+pub fn close_ring(thread: Option<&RecorderThread>, log: &mut ThreadLog) {
     let now = read_ticks();
-    // SAFETY: the caller's: the thread's own ring, or one whose thread makes no calls any more.
-    unsafe {
-        faults::try_pages(log.number);
-        look_at_file(thread, log);
-        leave_out(thread, log, lost_records::leave_out_unbegun);
-        let n = filled_records(thread, log).len();
-        if log.head.first == 0 {
-            LOG.with(|rank_log| log.sums_events |= rank_log.summaries.is_folding_last(n));
-        }
-        hand_over(thread, log, now);
+    faults::try_pages(log.number);
+    look_at_file(thread, log);
+    leave_out(thread, log, lost_records::leave_out_unbegun);
+    let n = filled_records(thread, log).len();
+    if log.head.first == 0 {
+        LOG.with(|rank_log| log.sums_events |= rank_log.summaries.is_folding_last(n));
     }
+    hand_over(thread, log, now);
     LOG.with(|rank_log| {
         write_fold(rank_log, log, now);
         rank_log.summaries.end(log.summary.take());
@@ -362,20 +325,13 @@ pub unsafe fn close_ring(thread: *mut RecorderThread, log: &mut ThreadLog) {
 }
 
 /// Writes the calling thread's ring to the log now (MPI_Pcontrol(2)).
-///
-/// # Safety
-/// `thread` is the state of the thread whose log this is, and the caller's own or one that makes no calls any more; or null.
-pub unsafe fn flush_now(thread: *mut RecorderThread) {
-    // SAFETY: the thread's own state.
-    unsafe {
-        if recording_state() == RecordingState::Recording
-            && let Some(log) = (*thread).log.as_mut()
-            && log.paused.is_none()
-        {
-            run_critical_section(|| {
-                flush_ring(thread, log);
-                LOG.with(|rank_log| write_fold(rank_log, log, read_ticks()));
-            });
-        }
+pub fn flush_now(thread: &RecorderThread) {
+    if recording_state() == RecordingState::Recording
+        && let Some(log) = thread.log().filter(|log| log.paused.is_none())
+    {
+        run_critical_section(|| {
+            flush_ring(thread, log);
+            LOG.with(|rank_log| write_fold(rank_log, log, read_ticks()));
+        });
     }
 }

@@ -27,13 +27,8 @@ pub fn is_under_way() -> bool {
 }
 
 /// A call has no slot: counts it where that is because MPI_Finalize is under way. Calls between MPI's own libraries do not count.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
-pub unsafe fn count_in_finalize(thread: *mut RecorderThread) {
-    // SAFETY: the thread's own state.
-    let (busy, caller) = unsafe { ((*thread).busy, (*thread).caller) };
-    if is_under_way() && busy == 0 && !nesting::is_any_mpi(caller) {
+pub fn count_in_finalize(thread: &RecorderThread) {
+    if is_under_way() && thread.busy.get() == 0 && !nesting::is_any_mpi(thread.caller.get()) {
         CALLS.fetch_add(1, Relaxed);
     }
 }

@@ -9,47 +9,26 @@ use crate::state::thread::RecorderThread;
 use crate::system::clock::read_ticks;
 
 /// Starts to count anew, and returns this instant, in ticks.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
 #[inline(always)]
-pub unsafe fn begin_mpi_time(thread: *mut RecorderThread) -> u64 {
+pub fn begin_mpi_time(thread: &RecorderThread) -> u64 {
     let now = read_ticks();
-    // SAFETY: the thread's own state.
-    unsafe {
-        (*thread).team.mpi_since = now;
-        (*thread).team.mpi_flushed = 0;
-    }
+    thread.team.mpi_since.set(now);
+    thread.team.mpi_flushed.set(0);
     now
 }
 
 /// Returns the ticks in MPI since [`begin_mpi_time`].
-///
-/// # Safety
-/// `thread` is the calling thread's state.
 #[inline(always)]
-pub unsafe fn so_far(thread: *mut RecorderThread) -> u64 {
-    // SAFETY: the thread's own state.
-    unsafe {
-        let team = &(*thread).team;
-        let in_ring = match (*thread).log.as_ref() {
-            Some(log) => ticks_since(filled_records(thread, log), team.mpi_since),
-            None => 0,
-        };
-        team.mpi_flushed + in_ring
-    }
+pub fn so_far(thread: &RecorderThread) -> u64 {
+    let records = thread.log().map(|log| filled_records(Some(thread), log)).unwrap_or_default();
+    thread.team.mpi_flushed.get() + ticks_since(records, thread.team.mpi_since.get())
 }
 
 /// Keeps the time of these records, which are about to be cleared.
-///
-/// # Safety
-/// `thread` is null, or the state of a thread that is this one or makes no calls any more.
-pub unsafe fn keep_mpi_time(thread: *mut RecorderThread, records: &[Record]) {
-    // SAFETY: the caller's promise.
-    if let Some(thread) = unsafe { thread.as_mut() }
-        && thread.team.mpi_since != 0
-    {
-        thread.team.mpi_flushed += ticks_since(records, thread.team.mpi_since);
+pub fn keep_mpi_time(thread: &RecorderThread, records: &[Record]) {
+    let since = thread.team.mpi_since.get();
+    if since != 0 {
+        thread.team.mpi_flushed.set(thread.team.mpi_flushed.get() + ticks_since(records, since));
     }
 }
 

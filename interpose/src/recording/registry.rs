@@ -22,7 +22,7 @@ use crate::recording::flush::close_ring;
 use crate::sampling;
 use crate::state::phases::OpenPhases;
 use crate::state::stage::{self, RecordingState, recording_state};
-use crate::state::thread::{CLOCK_MONOTONIC, NEXT_FREQUENT, RecorderThread, forget_comms};
+use crate::state::thread::{CLOCK_MONOTONIC, NEXT_FREQUENT, RecorderThread};
 use crate::state::thread_log::ThreadLog;
 use crate::system::clock::{self, read_ticks};
 use crate::system::{faults, sandbox};
@@ -30,7 +30,7 @@ use crate::system::{faults, sandbox};
 /// The threads that record, and their rings.
 pub struct ThreadRegistry {
     /// States of threads that have a ring. Each is there until [`give_back`] has taken it out; [`ThreadRegistry::visit`] looks at them.
-    recording: Vec<*mut RecorderThread>,
+    recording: Vec<*const RecorderThread>,
     /// Rings of threads that ended, for those to come: making one takes a millisecond, and many programs make many threads.
     pub idle: Vec<ThreadLog>,
     /// Numbers given so far.
@@ -42,12 +42,13 @@ unsafe impl Send for ThreadRegistry {}
 
 impl ThreadRegistry {
     /// Visits the states of the threads that have a ring, until a thread has ended without the list.
-    pub fn visit(&self, mut visit: impl FnMut(*mut RecorderThread)) {
+    pub fn visit(&self, mut visit: impl FnMut(&RecorderThread)) {
         for &thread in &self.recording {
-            VISITED.store(thread, SeqCst);
+            VISITED.store(thread.cast_mut(), SeqCst);
             let is_there = !UNLISTED.load(SeqCst);
             if is_there {
-                visit(thread);
+                // SAFETY: a listed state is there, and stays while it is visited.
+                visit(unsafe { &*thread });
             }
             VISITED.store(std::ptr::null_mut(), SeqCst);
             if !is_there {
@@ -69,7 +70,7 @@ pub static THREADS: HandlerLock<ThreadRegistry> =
 /// Threads that may record at one time.
 const MAX_THREADS: u32 = MAX_RINGS as u32;
 
-pub fn for_each_thread(mut visit: impl FnMut(*mut RecorderThread)) {
+pub fn for_each_thread(mut visit: impl FnMut(&RecorderThread)) {
     if let Some(threads) = THREADS.lock() {
         threads.visit(&mut visit);
     }
@@ -80,8 +81,7 @@ pub fn forget_call_paths() {
     call_path::outdate_paths();
     // The list may be locked for ever in the child of a fork, which records nothing.
     if recording_state() == RecordingState::Recording {
-        // SAFETY: visited states are there, and the list is locked.
-        for_each_thread(|thread| unsafe { call_path::renew_key(thread) });
+        for_each_thread(call_path::renew_key);
     }
 }
 
@@ -99,58 +99,55 @@ pub fn at_thread_ends(end: unsafe extern "C" fn(*mut c_void)) {
 }
 
 /// Gives the calling thread a ring.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
-pub unsafe fn attach_ring(thread: *mut RecorderThread) {
-    // SAFETY: the thread's own state; the ring lives as long as its ThreadLog, which is not freed while the thread may record.
-    unsafe {
-        let is_filtered = sandbox::is_filtered();
-        if (*thread).id == 0 && !is_filtered {
-            (*thread).id = libc::gettid();
-        }
-        let mut log = match find_ring(is_end_known(thread), is_filtered) {
-            Ok(log) => log,
-            Err(error) => {
-                (*thread).refused = true;
-                // A thread that comes while the log is being closed calls MPI beside or after MPI_Finalize, which is reported as that.
-                if stage::is_disabled() || recording_state() == RecordingState::Done {
-                    return;
-                }
-                let reason = SystemError(&error).to_string();
-                let is_first = recording_state() != RecordingState::Recording;
-                let what = if is_first { "nothing is recorded" } else { "a thread is not recorded" };
-                guard::report_problem(ProblemKind::ThreadLost, format_args!("{what}: {reason}"));
-                define_now(Definition::Problem(ProblemKind::ThreadLost as u16, 1, reason));
-                return;
-            }
-        };
-        sampling::note_recording_thread((*thread).id, log.number);
-        let mut threads = THREADS.lock().filter(|_| recording_state() != RecordingState::Done);
-        let Some(threads) = threads.as_deref_mut() else {
-            // No other thread closes it any more; it may hold records of a thread that has ended.
-            close_ring(std::ptr::null_mut(), &mut log);
-            if filled_records(std::ptr::null_mut(), &log).is_empty() && !sandbox::is_filtered() {
-                rings::give_back(1);
-            }
-            return;
-        };
-        let slots = log.ring.slots();
-        (*thread).cursor = log.paused.take().unwrap_or(slots);
-        log.checks = sampling::is_on().then(|| (1, read_ticks()));
-        (*thread).limit = log.check_point((*thread).cursor);
-        (*thread).poll = std::ptr::null_mut();
-        call_path::attach_paths(thread);
-        forget_comms(thread);
-        (*thread).unusual = if clock::clock_source() == ClockSource::Monotonic { CLOCK_MONOTONIC } else { 0 };
-        let next = (*thread).next_frequent.iter_mut().chain(&mut (*thread).next_most_frequent);
-        for (own, next) in next.zip(&NEXT_FREQUENT) {
-            *own = next.load(Relaxed);
-        }
-        ((*thread).status_ignore, (*thread).interface) = (current_abi().status_ignore, current_abi().kind);
-        (*thread).log = Box::into_raw(Box::new(log));
-        threads.recording.push(thread);
+pub fn attach_ring(thread: &RecorderThread) {
+    let is_filtered = sandbox::is_filtered();
+    if thread.id.get() == 0 && !is_filtered {
+        // SAFETY: gettid has no preconditions.
+        thread.id.set(unsafe { libc::gettid() });
     }
+    let mut log = match find_ring(is_end_known(thread), is_filtered) {
+        Ok(log) => log,
+        Err(error) => return refuse_thread(thread, &error),
+    };
+    sampling::note_recording_thread(thread.id.get(), log.number);
+    let mut threads = THREADS.lock().filter(|_| recording_state() != RecordingState::Done);
+    let Some(threads) = threads.as_deref_mut() else {
+        // No other thread closes it any more; it may hold records of a thread that has ended.
+        close_ring(None, &mut log);
+        if filled_records(None, &log).is_empty() && !sandbox::is_filtered() {
+            rings::give_back(1);
+        }
+        return;
+    };
+    thread.cursor.set(log.paused.take().unwrap_or(log.ring.slots()));
+    log.checks = sampling::is_on().then(|| (1, read_ticks()));
+    thread.limit.set(log.check_point(thread.cursor.get()));
+    thread.poll.set(std::ptr::null_mut());
+    call_path::attach_paths(thread);
+    thread.forget_comms();
+    thread.unusual.set(if clock::clock_source() == ClockSource::Monotonic { CLOCK_MONOTONIC } else { 0 });
+    for (own, next) in thread.next_frequent.iter().chain(&thread.next_most_frequent).zip(&NEXT_FREQUENT) {
+        own.set(next.load(Relaxed));
+    }
+    thread.status_ignore.set(current_abi().status_ignore);
+    thread.interface.set(current_abi().kind);
+    // The ring lives as long as its log, which is not freed while the thread may record.
+    thread.log.set(Box::into_raw(Box::new(log)));
+    threads.recording.push(thread);
+}
+
+/// Notes that a thread can have no ring, and why.
+fn refuse_thread(thread: &RecorderThread, error: &io::Error) {
+    thread.refused.set(true);
+    // A thread that comes while the log is being closed calls MPI beside or after MPI_Finalize, which is reported as that.
+    if stage::is_disabled() || recording_state() == RecordingState::Done {
+        return;
+    }
+    let reason = SystemError(error).to_string();
+    let is_first = recording_state() != RecordingState::Recording;
+    let what = if is_first { "nothing is recorded" } else { "a thread is not recorded" };
+    guard::report_problem(ProblemKind::ThreadLost, format_args!("{what}: {reason}"));
+    define_now(Definition::Problem(ProblemKind::ThreadLost as u16, 1, reason));
 }
 
 /// Returns a ring for a thread: the ring of one that has ended, or a new one. `is_end_known` says whether the thread's end will be known,
@@ -227,45 +224,36 @@ fn make_ring(number: u32) -> io::Result<ThreadLog> {
 }
 
 /// Returns whether the end of the calling thread will be known.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
-unsafe fn is_end_known(thread: *mut RecorderThread) -> bool {
+fn is_end_known(thread: &RecorderThread) -> bool {
     // Destructors of other keys may call MPI after ours has run; it then runs once more, but not after the last round.
     const ROUNDS: u8 = 4;
     let Some(key) = KEY.lock() else { return false };
-    // SAFETY: the thread's own state; a plain call of the threads library.
-    unsafe { (*thread).ends < ROUNDS && key.is_some_and(|key| libc::pthread_setspecific(key, thread.cast()) == 0) }
+    let state = std::ptr::from_ref(thread).cast();
+    // SAFETY: a plain call of the threads library.
+    thread.ends.get() < ROUNDS && key.is_some_and(|key| unsafe { libc::pthread_setspecific(key, state) } == 0)
 }
 
-/// Takes the thread off the list, and its ring away. `end_records` ends its records while the list is locked, and returns whether another thread
-/// may have its ring.
-///
-/// # Safety
-/// `thread` is the calling thread's state, with a log.
-pub unsafe fn give_back(thread: *mut RecorderThread, end_records: unsafe fn(*mut RecorderThread) -> bool) {
-    // SAFETY: the caller's promise: the thread's own state, with a log. While the list is locked no thread closes its ring.
-    unsafe {
-        let Some(mut threads) = THREADS.lock() else { return leave_list(thread) };
-        threads.recording.retain(|&other| other != thread);
-        let stays = guard::run_guarded(|| end_records(thread));
-        let log = std::mem::replace(&mut (*thread).log, std::ptr::null_mut());
-        if stays {
-            (*log).paused = Some((*thread).cursor);
-            threads.idle.push(*Box::from_raw(log));
-        } else if (*log).number != 0 {
-            drop(Box::from_raw(log));
-        }
+/// Takes the thread, which has a log, off the list, and its ring away. `end_records` ends its records while the list is locked, and returns whether another
+/// thread may have its ring.
+pub fn give_back(thread: &RecorderThread, end_records: fn(&RecorderThread) -> bool) {
+    // While the list is locked no thread closes its ring.
+    let Some(mut threads) = THREADS.lock() else { return leave_list(thread) };
+    threads.recording.retain(|&other| !std::ptr::eq(other, thread));
+    let stays = guard::run_guarded(|| end_records(thread));
+    // SAFETY: the log that `attach_ring` has made.
+    let mut log = unsafe { Box::from_raw(thread.log.replace(std::ptr::null_mut())) };
+    if stays {
+        log.paused = Some(thread.cursor.get());
+        threads.idle.push(*log);
+    } else if log.number == 0 {
+        // Its head counts problems until the end.
+        Box::leak(log);
     }
 }
 
 /// Ends a thread without taking it off the list, because recording was given up: no thread looks at the list from here on. Its ring stays as it is.
-///
-/// # Safety
-/// `thread` is the calling thread's state, with a log.
-unsafe fn leave_list(thread: *mut RecorderThread) {
+fn leave_list(thread: &RecorderThread) {
     UNLISTED.store(true, SeqCst);
-    THREADS.wait_while(|| VISITED.load(SeqCst) == thread);
-    // SAFETY: the thread's own state.
-    unsafe { (*thread).log = std::ptr::null_mut() };
+    THREADS.wait_while(|| std::ptr::eq(VISITED.load(SeqCst), thread));
+    thread.log.set(std::ptr::null_mut());
 }

@@ -46,7 +46,7 @@ impl CallArguments {
 /// `slot` came from [`reserve`](super::room::reserve_slot) on this thread.
 #[inline(always)]
 pub unsafe fn fill_slot(
-    thread: *mut RecorderThread,
+    thread: &RecorderThread,
     slot: *mut Record,
     operation: u16,
     activity: u16,
@@ -84,14 +84,12 @@ pub unsafe fn begin_slot(slot: *mut Record, ticks: u64) {
 ///
 /// # Safety
 /// `slot` came from [`reserve`](super::room::reserve_slot) on this thread and its call has just returned.
-pub unsafe fn learn_arguments(thread: *mut RecorderThread, slot: *mut Record, facts: impl FnOnce() -> CallArguments) {
+pub unsafe fn learn_arguments(thread: &RecorderThread, slot: *mut Record, facts: impl FnOnce() -> CallArguments) {
+    thread.asking.set(true);
+    let facts = facts();
+    thread.asking.set(false);
     // SAFETY: as above.
-    unsafe {
-        (*thread).asking = true;
-        let facts = facts();
-        (*thread).asking = false;
-        correct_slot(slot, facts);
-    }
+    unsafe { correct_slot(slot, facts) };
 }
 
 /// Stores the facts of a call anew: some were not known when its record was filled.
@@ -148,11 +146,11 @@ pub unsafe fn publish_part(slot: *mut Record) {
 ///
 /// # Safety
 /// `slot` is the newest record of this thread's ring.
-pub unsafe fn take_back(thread: *mut RecorderThread, slot: *mut Record) {
+pub unsafe fn take_back(thread: &RecorderThread, slot: *mut Record) {
     // SAFETY: the caller's promise.
     unsafe {
         (&raw mut (*slot).begin).write_volatile(0);
         (*slot).end = 0;
-        (*thread).cursor = slot;
     }
+    thread.cursor.set(slot);
 }

@@ -19,6 +19,9 @@ pub const PROCESS_VARIABLE: &str = "LBPROF_PROCESS";
 /// The variable in which `lb-run --report` passes on the file for the run's folder.
 pub const FOLDER_VARIABLE: &str = "LBPROF_FOLDER_FILE";
 
+/// Prefix of the keys that [`parent_key`] makes.
+pub const PARENT: &str = "parent ";
+
 /// Prefix of the keys of Hydra's jobs.
 const HYDRA: &str = "hydra ";
 
@@ -44,11 +47,26 @@ pub fn job_key() -> Option<String> {
     match NEAREST.get_or_init(find_launcher) {
         JobLauncher::Hydra(key) => Some(key.clone()),
         JobLauncher::Other => of_environment(nonempty_variable),
-        // Hydra's proxy may be hidden from us, but not from lb-run.
+        // Hydra's proxy may be hidden from us, but not from lb-run. Where no launcher names the job, the user may.
         JobLauncher::None => nonempty_variable(VARIABLE)
             .filter(|key| key.starts_with(HYDRA))
-            .or_else(|| of_environment(nonempty_variable)),
+            .or_else(|| of_environment(nonempty_variable))
+            .or_else(|| nonempty_variable(VARIABLE)),
     }
+}
+
+/// Returns a key for a job that the launcher does not name: the same for all processes of a host that have the same parent.
+pub fn parent_key() -> String {
+    let parent = parent_of("self").unwrap_or_default();
+    let start = parent_and_start(&parent.to_string()).map_or(0, |(_, start)| start);
+    format!("{PARENT}{parent} {start} {}", boot_and_namespace())
+}
+
+/// Returns what distinguishes the processes of this host and container from others of the same numbers.
+pub fn boot_and_namespace() -> String {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    format!("{} {}", boot.trim(), namespace.display())
 }
 
 /// Returns the value of an environment variable, unless it is empty.

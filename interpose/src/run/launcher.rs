@@ -1,7 +1,5 @@
 //! Reads the launcher's facts about the job from the environment.
 
-use std::hash::{BuildHasher, Hasher};
-use std::os::unix::ffi::OsStrExt;
 use std::sync::OnceLock;
 
 use lbprof_collector::problem::ProblemKind;
@@ -11,11 +9,6 @@ use crate::run::job;
 
 fn number_from_environment(name: &str) -> Option<u32> {
     std::env::var(name).ok()?.trim().parse().ok()
-}
-
-/// Returns whether the launcher says that it started several programs as one job.
-pub fn started_in_parts() -> bool {
-    number_from_environment("OMPI_NUM_APP_CTX").is_some_and(|parts| parts > 1)
 }
 
 /// Returns this process's rank, if the launcher gives it.
@@ -48,43 +41,7 @@ pub fn single_host(size: i32) -> Option<bool> {
 /// of the rank's own, `key` stays as it is. The result is the same on all ranks of a host, not across hosts.
 pub fn key_on_host(key: String) -> String {
     let Some((_, started)) = rank_starter() else { return key };
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    format!("{key} {} {} {started}", boot.trim(), pid_namespace())
-}
-
-fn pid_namespace() -> String {
-    std::fs::read_link("/proc/self/ns/pid").map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
-}
-
-/// Returns a number that all `size` ranks of the job find without a message, from the job's id.
-pub fn job_number(size: i32) -> u64 {
-    const JOB: [&str; 8] = [
-        "PMIX_NAMESPACE",
-        "OMPI_MCA_orte_ess_jobid",
-        "OMPI_MCA_ess_base_jobid",
-        "SLURM_JOB_ID",
-        "SLURM_STEP_ID",
-        "PMI_JOBID",
-        "PMI_KVSNAME",
-        "HYDRA_CONTROL_FD",
-    ];
-    let mut hasher = foldhash::quality::FixedState::with_seed(3).build_hasher();
-    let mut known = false;
-    for name in JOB {
-        if let Some(value) = std::env::var_os(name) {
-            known = true;
-            hasher.write(value.as_bytes());
-        }
-    }
-    if single_host(size) != Some(false) || !known {
-        // Ranks of one host have one parent, and a later run another one.
-        // SAFETY: getppid has no preconditions.
-        hasher.write_i32(unsafe { libc::getppid() });
-        hasher.write(pid_namespace().as_bytes());
-        hasher.write_u64(job::ancestor_processes().next().and_then(start_of).unwrap_or(0));
-    }
-    hasher.write_i32(size);
-    hasher.finish().max(1)
+    format!("{key} {} {started}", job::boot_and_namespace())
 }
 
 /// Returns the number and the start time of the nearest process that starts the ranks of jobs, or `None` if it cannot be seen. MPI_Comm_spawn has the

@@ -10,7 +10,7 @@ use std::hash::{BuildHasher, Hasher};
 use lbprof_collector::definition::ClockOffset;
 
 use crate::harmless::signals::HandlerLock;
-use crate::mpi::call::{call_mpi, call2};
+use crate::mpi::call::{self, ask, call_mpi};
 use crate::mpi::{abi, predefined};
 use crate::system::clock::{monotonic_ns, read_ticks};
 use crate::word::Word;
@@ -42,171 +42,114 @@ pub fn clock_identity(rank: i32) -> i32 {
     (hasher.finish() & 0x7fff_ffff) as i32
 }
 
-fn stored_handle(handle: Word) -> Word {
-    handle & abi::current_abi().handle_mask
-}
-
 /// Measures at the start. Collective over `comm`, whose first rank's clock the others are compared with; `rank`: in MPI_COMM_WORLD.
 ///
 /// # Safety
-/// MPI is initialised, and all members of `comm` call this.
+/// MPI is initialised, and all members of `comm` call this. The calls here and below are the same on all ranks, in the same order.
 pub unsafe fn measure_first(comm: Word, rank: i32) -> Option<ClockOffset> {
-    // SAFETY: collective calls in the same order on all ranks.
-    unsafe {
-        let (mut domain, mut leaders): (Word, Word) = (0, 0);
-        if split_comm(comm, clock_identity(rank), rank, &mut domain) != 0 {
-            return None;
-        }
-        let domain = stored_handle(domain);
-        let mut domain_rank = 0i32;
-        call2(c"PMPI_Comm_rank", domain, &raw mut domain_rank as Word);
-        let is_leader = domain_rank == 0;
-        if split_comm(comm, if is_leader { 0 } else { abi::current_abi().undefined }, rank, &mut leaders) != 0 {
-            return None;
-        }
-        let leaders = is_leader.then(|| stored_handle(leaders));
-        let mut clocks = 0i32;
-        if let Some(leaders) = leaders {
-            call2(c"PMPI_Comm_size", leaders, &raw mut clocks as Word);
-        }
-        broadcast_bytes(&raw mut clocks as Word, size_of::<i32>(), domain);
-        let several = ClockComms { domain, leaders };
-        if clocks > 1 {
-            let offset = several.measure();
-            if let Some(mut kept) = SEVERAL.lock() {
-                *kept = Some(several);
-            }
-            offset
-        } else {
-            several.free();
-            Some(ClockOffset { ticks: read_ticks(), offset_ns: 0, error_ns: 0 })
-        }
-    }
-}
-
-/// Splits `comm` by `color`, with the ranks in their order, and returns MPI's error code.
-///
-/// # Safety
-/// As [`measure_first`].
-unsafe fn split_comm(comm: Word, color: i32, rank: i32, new: &mut Word) -> i32 {
-    let arguments = [comm, color as u32 as Word, rank as u32 as Word, new as *mut Word as Word, 0, 0, 0, 0];
-    // SAFETY: the caller's promise.
-    unsafe { call_mpi(c"PMPI_Comm_split", arguments) }
-}
-
-/// Measures at the end, where there are several clocks; where there is one no message is sent. Collective like MPI_Finalize.
-///
-/// # Safety
-/// MPI is still initialised, and all ranks that measured at the start call this.
-pub unsafe fn measure_last() -> Option<ClockOffset> {
-    let several = SEVERAL.lock()?.take()?;
-    // SAFETY: the caller's promise.
-    unsafe {
-        let offset = several.measure();
+    let domain = split_comm(comm, clock_identity(rank), rank)?;
+    let is_leader = ask(c"PMPI_Comm_rank", [domain], 0i32) == 0;
+    let leaders = split_comm(comm, if is_leader { 0 } else { abi::current_abi().undefined }, rank)?;
+    let leaders = is_leader.then_some(leaders);
+    let clocks = leaders.map_or(0, |leaders| ask(c"PMPI_Comm_size", [leaders], 0i32));
+    let (clocks, _) = broadcast(clocks, domain);
+    let several = ClockComms { domain, leaders };
+    if clocks <= 1 {
         several.free();
-        offset
+        return Some(ClockOffset { ticks: read_ticks(), offset_ns: 0, error_ns: 0 });
     }
+    let offset = several.measure();
+    if let Some(mut kept) = SEVERAL.lock() {
+        *kept = Some(several);
+    }
+    offset
 }
 
-/// # Safety
-/// `address` holds `bytes` bytes, and all members of `comm` call this.
-unsafe fn broadcast_bytes(address: Word, bytes: usize, comm: Word) -> i32 {
-    // SAFETY: `address` holds `bytes` bytes on every member.
-    unsafe { call_mpi(c"PMPI_Bcast", [address, bytes, predefined::mpi_byte(), 0, comm, 0, 0, 0]) }
+/// Splits `comm` by `color`, with the ranks in their order. Returns `None` if MPI could not.
+fn split_comm(comm: Word, color: i32, rank: i32) -> Option<Word> {
+    let new = ask(c"PMPI_Comm_split", [comm, color as u32 as Word, rank as u32 as Word], 0usize);
+    (new != 0).then_some(new & abi::current_abi().handle_mask)
+}
+
+/// Measures at the end, where there are several clocks; where there is one no message is sent. Collective like MPI_Finalize, over all ranks that measured at
+/// the start.
+pub fn measure_last() -> Option<ClockOffset> {
+    let several = SEVERAL.lock()?.take()?;
+    let offset = several.measure();
+    several.free();
+    offset
+}
+
+/// Gives the members of `comm` the value of its first rank, and whether MPI could.
+fn broadcast<T: Copy>(value: T, comm: Word) -> (T, bool) {
+    let mut all = value;
+    let (address, bytes) = (&raw mut all as Word, size_of::<T>());
+    // SAFETY: the value has these bytes on every member.
+    let code = unsafe { call_mpi(c"PMPI_Bcast", [address, bytes, predefined::mpi_byte(), 0, comm, 0, 0, 0]) };
+    (all, code == 0)
 }
 
 impl ClockComms {
-    /// # Safety
-    /// MPI is still initialised.
-    unsafe fn free(self) {
-        // SAFETY: our own communicators, each freed once.
-        unsafe {
-            for mut comm in [Some(self.domain), self.leaders].into_iter().flatten() {
-                call2(c"PMPI_Comm_free", &raw mut comm as Word, 0);
-            }
+    fn free(self) {
+        for comm in [Some(self.domain), self.leaders].into_iter().flatten() {
+            call::free(c"PMPI_Comm_free", comm);
         }
     }
 
-    /// # Safety
-    /// All members of the communicators call this.
-    unsafe fn measure(&self) -> Option<ClockOffset> {
-        // SAFETY: all members of the communicators take part.
-        unsafe {
-            // Offset and error of the domain's clock, in nanoseconds.
-            let mut found = [0i64; 2];
-            if let Some(leaders) = self.leaders {
-                found = measure_leader(leaders);
-            }
-            let code = broadcast_bytes(&raw mut found as Word, size_of_val(&found), self.domain);
-            let [offset_ns, error] = found;
-            (code == 0).then(|| ClockOffset { ticks: read_ticks(), offset_ns, error_ns: error.unsigned_abs() })
-        }
+    fn measure(&self) -> Option<ClockOffset> {
+        // Offset and error of the domain's clock, in nanoseconds.
+        let found = self.leaders.map_or([0; 2], measure_leader);
+        let ([offset_ns, error], is_known) = broadcast(found, self.domain);
+        is_known.then(|| ClockOffset { ticks: read_ticks(), offset_ns, error_ns: error.unsigned_abs() })
     }
 }
 
-/// # Safety
-/// All members of `leaders` call this.
-unsafe fn measure_leader(leaders: Word) -> [i64; 2] {
-    let (mut rank, mut size) = (0i32, 0i32);
-    // SAFETY: local look-ups, then messages in pairs that both sides know of.
-    unsafe {
-        call2(c"PMPI_Comm_rank", leaders, &raw mut rank as Word);
-        call2(c"PMPI_Comm_size", leaders, &raw mut size as Word);
-        let mut own = [0i64; 2];
-        let mut distance = 1;
-        while distance < size {
-            if rank < distance && rank + distance < size {
-                answer_peer(leaders, rank + distance, own);
-            } else if rank >= distance && rank < 2 * distance {
-                own = ask_peer(leaders, rank - distance);
-            }
-            distance *= 2;
+fn measure_leader(leaders: Word) -> [i64; 2] {
+    let [rank, size] = [c"PMPI_Comm_rank", c"PMPI_Comm_size"].map(|name| ask(name, [leaders], 0i32));
+    let mut own = [0i64; 2];
+    let mut distance = 1;
+    while distance < size {
+        if rank < distance && rank + distance < size {
+            answer_peer(leaders, rank + distance, own);
+        } else if rank >= distance && rank < 2 * distance {
+            own = ask_peer(leaders, rank - distance);
         }
-        own
+        distance *= 2;
     }
+    own
 }
 
-/// # Safety
-/// `peer` is in [`receive_numbers`].
-unsafe fn send_numbers(buffer: &[i64], peer: i32, comm: Word) {
+/// The peer is in [`receive_numbers`].
+fn send_numbers(buffer: &[i64], peer: i32, comm: Word) {
     let (address, bytes) = (buffer.as_ptr() as Word, size_of_val(buffer));
     // SAFETY: the buffer lives across the blocking call.
     unsafe { call_mpi(c"PMPI_Send", [address, bytes, predefined::mpi_byte(), peer as Word, TAG, comm, 0, 0]) };
 }
 
-/// # Safety
-/// `peer` is in [`send_numbers`].
-unsafe fn receive_numbers(buffer: &mut [i64], peer: i32, comm: Word) {
+/// The peer is in [`send_numbers`].
+fn receive_numbers(buffer: &mut [i64], peer: i32, comm: Word) {
     let (address, bytes, no_status) =
         (buffer.as_mut_ptr() as Word, size_of_val(buffer), abi::current_abi().status_ignore);
     // SAFETY: as above.
     unsafe { call_mpi(c"PMPI_Recv", [address, bytes, predefined::mpi_byte(), peer as Word, TAG, comm, no_status, 0]) };
 }
 
-/// # Safety
-/// `peer` is in [`ask_peer`].
-unsafe fn answer_peer(comm: Word, peer: i32, [offset, error]: [i64; 2]) {
-    // SAFETY: the peer is in `ask`.
-    unsafe {
-        for _ in 0..EXCHANGES {
-            receive_numbers(&mut [0], peer, comm);
-            send_numbers(&[monotonic_ns() as i64, offset, error], peer, comm);
-        }
+/// The peer is in [`ask_peer`].
+fn answer_peer(comm: Word, peer: i32, [offset, error]: [i64; 2]) {
+    for _ in 0..EXCHANGES {
+        receive_numbers(&mut [0], peer, comm);
+        send_numbers(&[monotonic_ns() as i64, offset, error], peer, comm);
     }
 }
 
-/// # Safety
-/// `peer` is in [`answer_peer`].
-unsafe fn ask_peer(comm: Word, peer: i32) -> [i64; 2] {
+/// The peer is in [`answer_peer`].
+fn ask_peer(comm: Word, peer: i32) -> [i64; 2] {
     let mut best = (i64::MAX, [0i64; 2]);
     for _ in 0..EXCHANGES {
         let mut reply = [0i64; 3];
         let before = monotonic_ns() as i64;
-        // SAFETY: the peer is in `answer`.
-        unsafe {
-            send_numbers(&[0], peer, comm);
-            receive_numbers(&mut reply, peer, comm);
-        }
+        send_numbers(&[0], peer, comm);
+        receive_numbers(&mut reply, peer, comm);
         let after = monotonic_ns() as i64;
         let [theirs, offset, error] = reply;
         let trip = after - before;

@@ -1,6 +1,5 @@
-//! The folder of a run: made by one rank that sends it to the others, or found by each through the job's key.
+//! The folder of a run: made by its only rank, or found by each through the job's key.
 
-use std::ffi::OsString;
 use std::fs;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Read, Write};
@@ -19,7 +18,7 @@ use crate::run::launcher;
 use crate::run::messages::RunDirectory;
 use crate::run::settings::RecorderSettings;
 use crate::system::clock::read_ticks;
-use crate::system::owned_files::{OwnedFolder, open_owned};
+use crate::system::owned_files::{OwnedFolder, file_system_of, open_owned};
 use crate::system::process;
 
 /// Folders of one name that are looked at.
@@ -140,10 +139,7 @@ pub fn is_of_one_host(settings: &RecorderSettings) -> bool {
     }
     let Ok(wanted) = std::path::absolute(settings.folder()) else { return false };
     let Some(there) = wanted.ancestors().find(|folder| folder.exists()) else { return false };
-    let Ok(path) = std::ffi::CString::new(there.as_os_str().as_bytes()) else { return false };
-    let mut facts = std::mem::MaybeUninit::<libc::statfs>::uninit();
-    // SAFETY: the structure is filled where the call succeeds.
-    let kind = unsafe { (libc::statfs(path.as_ptr(), facts.as_mut_ptr()) == 0).then(|| facts.assume_init().f_type) };
+    let kind = fs::File::open(there).ok().and_then(|folder| file_system_of(&folder));
     kind.is_some_and(|kind| LOCAL.contains(&kind))
 }
 
@@ -222,16 +218,4 @@ fn new_run_id() -> u64 {
         &read_ticks().to_le_bytes(),
         &now.to_le_bytes(),
     ])
-}
-
-/// Returns the folder of ranks that have nothing to agree by, named after the properties that the launcher's processes share. Says `why`.
-pub fn folder_apart(settings: &RecorderSettings, rank: i32, size: i32, why: &str) -> Option<RunDirectory> {
-    let run_id = launcher::job_number(size);
-    let mut dir: OsString = std::path::absolute(settings.folder()).ok()?.into_os_string();
-    dir.push(format!("-{:08x}", run_id as u32));
-    let dir = PathBuf::from(dir);
-    if rank == 0 && settings.dir_given && settings.mode.is_some() {
-        guard::say_line(format_args!("the logs go to {}, for {why}", dir.display()));
-    }
-    Some(RunDirectory { dir, run_id, clock: None })
 }

@@ -1,7 +1,6 @@
 //! The `LBPROF_*` settings, read from the environment when MPI has started.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use lbprof_collector::definition::RankList;
 use lbprof_collector::format::{ClockSource, RecordingMode};
@@ -51,8 +50,6 @@ pub struct RecorderSettings {
     /// True if MPI_Pcontrol's second argument is a label.
     pub pcontrol_labels: bool,
     pub clock: Option<ClockSource>,
-    /// Time to wait for ranks that may not run the library.
-    pub wait: Duration,
     /// Callers that a call path has besides the call site.
     pub depth: usize,
     pub check_paths: bool,
@@ -135,7 +132,6 @@ impl RecorderSettings {
                     _ => None,
                 }
             }
-            "LBPROF_WAIT" => self.wait = Duration::from_secs(value.parse().unwrap_or(*options::WAIT_S.start())),
             // No number: all.
             "LBPROF_DEPTH" => self.depth = value.parse().unwrap_or(usize::MAX),
             "LBPROF_CHECK" => self.check_paths = value == "1",

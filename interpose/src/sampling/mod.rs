@@ -151,6 +151,7 @@ pub fn start_sampling(per_second: u64, depth: usize) {
         return;
     }
     tasks::prepare_tasks();
+    pools::forget_ended_threads();
     log::define_now(Definition::Sampling(sampler.facts()));
     let Some(mut place) = SAMPLER.lock() else { return };
     INTERVAL.store((LOOK_S * 1e9 * sampler.reading.clock.rate()) as u64, Relaxed);

@@ -11,7 +11,7 @@
 
 use std::ffi::c_void;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
 
 use lbprof_collector::definition::Definition;
 use lbprof_collector::record::NONE;
@@ -20,8 +20,8 @@ use lbprof_collector::sample::ThreadPool;
 use crate::harmless::enter;
 use crate::harmless::signals::run_critical_section;
 use crate::log::OpenLog;
-use crate::state::thread;
-use crate::system::objects;
+use crate::system::clock::clock_ns;
+use crate::system::{objects, symbols};
 use crate::unwind::PathCall;
 
 pub struct PoolCounts {
@@ -31,9 +31,9 @@ pub struct PoolCounts {
     running: AtomicU32,
     /// The most that ran at a time.
     most: AtomicU32,
-    /// True if there are samples of one of its threads.
-    is_sampled: AtomicBool,
-    /// Threads started of which the log knows.
+    /// CPU time of its threads that have ended.
+    ended_cpu_ns: AtomicU64,
+    /// Sum of `started` and `ended_cpu_ns` of which the log knows.
     written: AtomicU64,
 }
 
@@ -44,7 +44,7 @@ static POOLS: [PoolCounts; MAX_POOLS] = [const {
         started: AtomicU64::new(0),
         running: AtomicU32::new(0),
         most: AtomicU32::new(0),
-        is_sampled: AtomicBool::new(false),
+        ended_cpu_ns: AtomicU64::new(0),
         written: AtomicU64::new(0),
     }
 }; MAX_POOLS];
@@ -59,8 +59,8 @@ static CPP_ROUTINES: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 /// The key whose destructor is [`leave_pool`], plus 1; 0: none.
 static KEY: AtomicU32 = AtomicU32::new(0);
 
-/// True if a routine lies in the program itself.
-static IS_ANY_IN_PROGRAM: AtomicBool = AtomicBool::new(false);
+/// Number of routines that lie in the program itself.
+static IN_PROGRAM: AtomicUsize = AtomicUsize::new(0);
 
 impl PoolCounts {
     /// Counts the calling thread, of this number in the system, which begins.
@@ -84,6 +84,7 @@ unsafe extern "C" fn leave_pool(pool: *mut c_void) {
     let (pool, id) = unsafe { (pool.cast::<PoolCounts>().as_ref(), libc::gettid()) };
     if let Some(pool) = pool {
         pool.running.fetch_sub(1, Relaxed);
+        pool.ended_cpu_ns.fetch_add(clock_ns(libc::CLOCK_THREAD_CPUTIME_ID), Relaxed);
     }
     if let Some(own) = THREADS.iter().find(|one| one.load(Relaxed) >> 32 == id as u64) {
         own.store(0, Relaxed);
@@ -99,8 +100,7 @@ pub unsafe fn find_pool(routine: usize, argument: *const c_void) -> Option<&'sta
         return Some(known);
     }
     if !is_of_cpp(routine) {
-        // SAFETY: the calling thread's state.
-        unsafe { enter::enter_quietly(thread::current_thread(), || run_critical_section(|| look_at(routine))) };
+        enter::enter_quietly(|| run_critical_section(|| look_at(routine)));
     }
     // SAFETY: the caller's promise.
     let own = if is_of_cpp(routine) { unsafe { function_of_cpp(argument) } } else { routine };
@@ -128,7 +128,7 @@ fn look_at(routine: usize) {
         let _ = CPP_ROUTINES.iter().find(|free| free.compare_exchange(0, routine, Relaxed, Relaxed).is_ok());
     }
     if is_in_program {
-        IS_ANY_IN_PROGRAM.store(true, Relaxed);
+        IN_PROGRAM.fetch_add(1, Relaxed);
     }
     let mut key = 0;
     // SAFETY: plain calls of the threads library with live arguments.
@@ -157,23 +157,33 @@ pub fn pool_of(thread: libc::pid_t) -> u32 {
     own.map_or(NONE, |own| (own as u32).wrapping_sub(1))
 }
 
-/// Returns whether the program has started a thread with a routine of its own file, as a library that is linked into it does.
-pub fn is_any_in_program() -> bool {
-    IS_ANY_IN_PROGRAM.load(Relaxed)
+/// Returns the number of routines of the program's own file with which it has started threads, as a library that is linked into it does.
+pub fn routines_in_program() -> usize {
+    IN_PROGRAM.load(Relaxed)
 }
 
-/// Notes that samples of a thread of this pool are in the log, which therefore gets the pool, too.
-pub fn note_samples(pool: u32) {
-    if let Some(pool) = POOLS.get(pool as usize) {
-        pool.is_sampled.store(true, Relaxed);
+/// Returns whether the program's symbols have one of these names for a routine.
+pub fn has_routine_named(names: &[&str]) -> bool {
+    POOLS.iter().map(|pool| pool.routine.load(Acquire)).take_while(|&routine| routine != 0).any(|routine| {
+        let offset = objects::look_at(routine, |object| object.is_program().then(|| routine - object.base())).flatten();
+        offset.is_some_and(|offset| {
+            symbols::find_in_program(offset, |name| names.contains(&name).then_some(())).is_some()
+        })
+    })
+}
+
+/// Forgets the CPU time of the threads that ended before the recorded time.
+pub fn forget_ended_threads() {
+    for pool in &POOLS {
+        pool.ended_cpu_ns.store(0, Relaxed);
     }
 }
 
 /// Writes the pools of which the log lacks anything.
 pub fn write_pools(log: &mut OpenLog) {
     for (id, pool) in (0..).zip(&POOLS) {
-        let started = pool.started.load(Relaxed);
-        if pool.is_sampled.load(Relaxed) && pool.written.swap(started, Relaxed) != started {
+        let (started, ended_cpu_ns) = (pool.started.load(Relaxed), pool.ended_cpu_ns.load(Relaxed));
+        if pool.written.swap(started + ended_cpu_ns, Relaxed) != started + ended_cpu_ns {
             // As if the routine's first instruction had made a call.
             let routine = log.call_path(&[PathCall::To(pool.routine.load(Relaxed) + 1)], true).unwrap_or(NONE);
             log.define(&[Definition::ThreadPool(ThreadPool {
@@ -181,6 +191,7 @@ pub fn write_pools(log: &mut OpenLog) {
                 routine,
                 threads: pool.most.load(Relaxed),
                 started,
+                ended_cpu_ns,
             })]);
         }
     }

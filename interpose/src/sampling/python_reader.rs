@@ -156,7 +156,7 @@ extern "C" fn run_reader(_: *mut c_void) -> *mut c_void {
     // SAFETY: the thread's own state and name; plain system calls.
     unsafe {
         let number = libc::gettid();
-        (*thread::current_thread()).id = number;
+        thread::current_thread().id.set(number);
         NUMBER.store(number, SeqCst);
         libc::pthread_detach(libc::pthread_self());
         libc::prctl(libc::PR_SET_NAME, c"lbprof".as_ptr());

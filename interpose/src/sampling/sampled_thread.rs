@@ -13,7 +13,6 @@ use crate::log::OpenLog;
 use crate::sampling::call_chain::{SampleUnwinder, UnwoundChain};
 use crate::sampling::clock::SampleClock;
 use crate::sampling::off_core::OffCoreReader;
-use crate::sampling::pools;
 use crate::sampling::python_reader::PythonReads;
 use crate::system::clock::{read_ticks, sample_instant};
 use crate::system::perf::{KernelRecord, PerfEvent, RawCounts};
@@ -172,7 +171,7 @@ impl ThreadSampling {
         self.head.rate = SampleHead::rate_of(1.0 / reading.clock.rate());
         let mut waiting = std::mem::take(&mut self.waiting);
         for (sample, chain) in waiting.iter_mut().zip(self.chains.drain(..)) {
-            let path = chain.and_then(|chain| log.sample_chain(&chain.callers, chain.is_cut));
+            let path = chain.and_then(|chain| log.ask_sites(|sites| sites.chain(&chain.callers, chain.is_cut)));
             sample.call_path = path.unwrap_or(NONE);
         }
         let mut places = std::mem::take(&mut self.places);
@@ -201,7 +200,6 @@ impl ThreadSampling {
         for (block, places) in samples.chunks_mut(MAX_SAMPLES).zip(places.chunks(MAX_SAMPLES)) {
             if !std::mem::replace(&mut self.is_defined, true) {
                 log.define(&[Definition::SampledThread(self.thread)]);
-                pools::note_samples(self.thread.pool);
             }
             if places.iter().any(Option::is_some) {
                 let places = SamplePlaces::from_places(self.thread.id, self.head.first, places.iter().copied());

@@ -28,14 +28,14 @@ pub trait TimeSource {
     /// The thread enters. Returns `None` if nothing is to be recorded of it.
     ///
     /// # Safety
-    /// `thread` is the calling thread's state, entered by a stub of the wrappers; `entry` is what the source's wrappers pass.
-    unsafe fn enter(thread: *mut RecorderThread, entry: Self::Entry) -> Option<Self::Open>;
+    /// The thread was entered by a stub of the wrappers; `entry` is what the source's wrappers pass.
+    unsafe fn enter(thread: &RecorderThread, entry: Self::Entry) -> Option<Self::Open>;
 
     /// The thread has left what it entered, and all that is known of it is stored.
     ///
     /// # Safety
-    /// `thread` is the calling thread's state, and `open` what [`TimeSource::enter`] returned.
-    unsafe fn leave(thread: *mut RecorderThread, open: &Self::Open);
+    /// `open` is what [`TimeSource::enter`] returned on this thread.
+    unsafe fn leave(thread: &RecorderThread, open: &Self::Open);
 
     /// Recording ends: writes what the log lacks. Records in rings are no part of it.
     fn drain(log: &mut OpenLog);

@@ -28,15 +28,14 @@ impl TimeSource for MpiCalls {
     }
 
     #[inline(always)]
-    unsafe fn enter(thread: *mut RecorderThread, canary: *mut Canary) -> Option<NonNull<Record>> {
-        // SAFETY: the caller's promises.
-        unsafe { if nested::is_call_nested(thread, canary) { None } else { room::reserve_slot(thread, canary) } }
+    unsafe fn enter(thread: &RecorderThread, canary: *mut Canary) -> Option<NonNull<Record>> {
+        // SAFETY: the caller's promise.
+        if nested::is_call_nested(thread, canary) { None } else { unsafe { room::reserve_slot(thread, canary) } }
     }
 
     #[inline(always)]
-    unsafe fn leave(thread: *mut RecorderThread, _: &NonNull<Record>) {
-        // SAFETY: the caller's promises.
-        unsafe { nested::release_call(thread) };
+    unsafe fn leave(thread: &RecorderThread, _: &NonNull<Record>) {
+        nested::release_call(thread);
     }
 
     fn drain(_: &mut OpenLog) {}

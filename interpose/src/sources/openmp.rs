@@ -30,13 +30,13 @@ impl TimeSource for OpenmpRegions {
     }
 
     #[inline]
-    unsafe fn enter(thread: *mut RecorderThread, start: RegionStart) -> Option<RegionFrame> {
+    unsafe fn enter(thread: &RecorderThread, start: RegionStart) -> Option<RegionFrame> {
         // SAFETY: the caller's promises.
         unsafe { team::begin_region(thread, start.function, start.data, start.threads) }
     }
 
     #[inline]
-    unsafe fn leave(thread: *mut RecorderThread, frame: &RegionFrame) {
+    unsafe fn leave(thread: &RecorderThread, frame: &RegionFrame) {
         // SAFETY: the caller's promises.
         unsafe { team::end_region(thread, frame) };
     }

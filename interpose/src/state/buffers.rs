@@ -1,51 +1,39 @@
 //! Arrays that a thread keeps for calls that complete several requests.
 
-use crate::state::thread::RecorderThread;
+use std::cell::Cell;
 
-/// Makes room for `count` kept requests.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
-#[cold]
-#[inline(never)]
-pub unsafe fn grow_requests(thread: *mut RecorderThread, count: usize) {
-    // SAFETY: the thread's own buffer, by the C allocator; where it has none left the old one stays.
-    unsafe {
-        let room = count.next_power_of_two().max(64);
-        let new = libc::realloc((*thread).requests.cast(), room * size_of::<usize>());
-        if !new.is_null() {
-            ((*thread).requests, (*thread).requests_room) = (new.cast(), room);
-        }
-    }
+/// An array by the C allocator, which grows. All zero: there is none.
+pub struct GrowingArray {
+    start: Cell<*mut u8>,
+    bytes: Cell<usize>,
 }
 
-/// Makes room for `bytes` of statuses.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
-#[cold]
-#[inline(never)]
-pub unsafe fn grow_statuses(thread: *mut RecorderThread, bytes: usize) {
-    // SAFETY: as above.
-    unsafe {
-        let room = bytes.next_power_of_two().max(2048);
-        let new = libc::realloc((*thread).statuses.cast(), room);
+impl GrowingArray {
+    pub fn has_room(&self, bytes: usize) -> bool {
+        bytes <= self.bytes.get()
+    }
+
+    /// Returns its address, of as many bytes as [`GrowingArray::has_room`] says.
+    pub fn start(&self) -> *mut u8 {
+        self.start.get()
+    }
+
+    /// Makes room. If no memory is left the old array stays.
+    #[cold]
+    #[inline(never)]
+    pub fn grow(&self, bytes: usize) {
+        let room = bytes.next_power_of_two().max(512);
+        // SAFETY: the array itself, by this allocator.
+        let new = unsafe { libc::realloc(self.start.get().cast(), room) };
         if !new.is_null() {
-            ((*thread).statuses, (*thread).statuses_bytes) = (new.cast(), room);
+            self.start.set(new.cast());
+            self.bytes.set(room);
         }
     }
-}
 
-/// Frees both arrays at the thread's end.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
-pub unsafe fn free_buffers(thread: *mut RecorderThread) {
-    // SAFETY: the thread's own buffers, by the C allocator, or null.
-    unsafe {
-        libc::free((*thread).requests.cast());
-        libc::free((*thread).statuses.cast());
-        ((*thread).requests, (*thread).requests_room) = (std::ptr::null_mut(), 0);
-        ((*thread).statuses, (*thread).statuses_bytes) = (std::ptr::null_mut(), 0);
+    pub fn free(&self) {
+        self.bytes.set(0);
+        // SAFETY: the array itself, or null.
+        unsafe { libc::free(self.start.replace(std::ptr::null_mut()).cast()) };
     }
 }

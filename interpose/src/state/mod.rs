@@ -4,6 +4,7 @@ pub mod buffers;
 pub mod call_paths;
 pub mod comm;
 pub mod entered;
+pub mod handle_cache;
 pub mod parallel;
 pub mod path_tree;
 pub mod phases;

@@ -1,5 +1,6 @@
 //! The state of a thread in parallel regions of OpenMP.
 
+use std::cell::Cell;
 use std::ffi::c_void;
 
 use lbprof_collector::parallel::{MemberTimes, MutexKind};
@@ -23,21 +24,28 @@ pub struct RegionLaunch {
     pub function: usize,
 }
 
-/// A region of a run-time library that reports by itself (OMPT), of the thread that has started it.
-pub struct ReportedRegion {
+/// An outermost region, of the thread that has started it.
+#[derive(Clone, Copy)]
+pub struct StartedRegion {
     /// Its call site, as the sums have it.
     pub site: *const c_void,
+    /// Slots of the team's times.
     pub slots: *mut MemberSlot,
     /// Number of slots that it may use.
     pub room: usize,
-    /// Threads of the team; 0: not known yet.
-    pub team: u32,
     /// Its number among the regions of the thread that has started it.
     pub number: u64,
     /// Time at which it was started, in ticks.
     pub begin: u64,
     /// Threads of other teams that were in regions then.
     pub beside: u32,
+}
+
+/// A region of a run-time library that reports by itself (OMPT).
+pub struct ReportedRegion {
+    pub started: StartedRegion,
+    /// Threads of the team; 0: not known yet.
+    pub team: u32,
 }
 
 /// The stage at which a thread starts the teams of a `teams` construct.
@@ -65,51 +73,50 @@ impl AwaitedMutex {
 }
 
 /// The state of a thread in parallel regions. All zero: it is in none.
-#[derive(Clone, Copy)]
 pub struct TeamMember {
     /// Slot of the thread's times; null if it is in no region that counts.
-    pub slot: *mut MemberSlot,
+    pub slot: Cell<*mut MemberSlot>,
     /// Slot in the region whose function it has left last: it may run tasks in the barrier that ends it.
-    pub left: *mut MemberSlot,
+    pub left: Cell<*mut MemberSlot>,
     /// In how many regions it is.
-    pub depth: u32,
+    pub depth: Cell<u32>,
     /// In how many waits it is.
-    pub waits: u32,
+    pub waits: Cell<u32>,
     /// Ticks of the tasks that it has run in the innermost of these.
-    pub tasks: u64,
+    pub tasks: Cell<u64>,
     /// From when on its time in MPI is of interest, in ticks; 0: it is not.
-    pub mpi_since: u64,
+    pub mpi_since: Cell<u64>,
     /// The part of it that is in no ring any more, in ticks.
-    pub mpi_flushed: u64,
+    pub mpi_flushed: Cell<u64>,
     /// Slots for the teams that it starts. They are never freed.
-    pub slots: *mut MemberSlot,
-    pub room: usize,
-    pub regions: u64,
+    pub slots: Cell<*mut MemberSlot>,
+    pub room: Cell<usize>,
+    pub regions: Cell<u64>,
     /// The outermost region that it starts where the run-time library reports it; made with the slots.
-    pub reported: *mut ReportedRegion,
+    pub reported: Cell<*mut ReportedRegion>,
     /// Arguments that the last call that starts a region has passed to an entry of ours: the address of its location in the source, and its
     /// function.
-    pub launch: RegionLaunch,
+    pub launch: Cell<RegionLaunch>,
     /// The site of such a region that is about to start, where a wrapper has found it.
-    pub reported_site: *const c_void,
+    pub reported_site: Cell<*const c_void>,
     /// The stage of starting teams, as a library reports it.
-    pub league: LeagueStart,
+    pub league: Cell<LeagueStart>,
     /// The number of the reported region whose slot it has.
-    pub number: u64,
+    pub number: Cell<u64>,
     /// The threads of that region's team; 0: the library reports no regions.
-    pub reported_size: u32,
+    pub reported_size: Cell<u32>,
     /// The library's data of the task that it runs, where that is known; else null.
-    pub task: *mut u64,
+    pub task: Cell<*mut u64>,
     /// Reason of the wait, as the library reports: the number of a kind, or 0.
-    pub wait: u32,
+    pub wait: Cell<u32>,
     /// The kind of its last wait.
-    pub pending_wait: u32,
+    pub pending_wait: Cell<u32>,
     /// Start of the wait, in ticks.
-    pub wait_since: u64,
+    pub wait_since: Cell<u64>,
     /// Time of the last wait, in ticks, if it is not in its times yet.
-    pub pending: u64,
+    pub pending: Cell<u64>,
     /// The region whose slot it has, as the sums have it.
-    pub site: *const c_void,
+    pub site: Cell<*const c_void>,
     /// The mutex that a call to a library that reports by itself acquires; its caller is 0 if there is none.
-    pub mutex: AwaitedMutex,
+    pub mutex: Cell<AwaitedMutex>,
 }

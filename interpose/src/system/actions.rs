@@ -43,21 +43,3 @@ pub fn exchange_action(signal: c_int, new: Option<&SignalAction>) -> Option<Sign
     let code = unsafe { libc::syscall(libc::SYS_rt_sigaction, signal, new, &raw mut old, size_of::<u64>()) };
     (code == 0).then_some(old)
 }
-
-/// Replaces an action with this handler, and returns whether it was there. An action that another thread sets at this instant stays.
-pub fn replace_action(signal: c_int, handler: usize, new: &SignalAction) -> bool {
-    if exchange_action(signal, None).is_none_or(|now| now.handler != handler) {
-        return false;
-    }
-    let Some(before) = exchange_action(signal, Some(new)) else { return false };
-    if before.handler != handler {
-        exchange_action(signal, Some(&before));
-    }
-    before.handler == handler
-}
-
-pub fn unblock_signal(signal: c_int) {
-    let mask = 1u64 << (signal - 1);
-    // SAFETY: a live mask of the system's length.
-    unsafe { libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_UNBLOCK, &raw const mask, 0usize, size_of::<u64>()) };
-}

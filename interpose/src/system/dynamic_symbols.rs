@@ -6,7 +6,7 @@
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use crate::system::loader_tables::{GnuHashHead, LoaderTables};
+use crate::system::loader_tables::{ElfRelocation, GnuHashHead, LoaderTables};
 use crate::system::objects::{self, LoadedObject, ObjectChanges};
 
 pub type NamedSymbol = (&'static libc::Elf64_Sym, &'static CStr);
@@ -17,10 +17,7 @@ pub type NamedSymbol = (&'static libc::Elf64_Sym, &'static CStr);
 /// The object stays loaded.
 pub unsafe fn defined_symbols(object: &LoadedObject) -> impl Iterator<Item = NamedSymbol> + use<> {
     // SAFETY: the caller's promise.
-    unsafe {
-        let table = SymbolTable::of_object(object);
-        table.named(table.all, |symbol| symbol.st_shndx != 0)
-    }
+    unsafe { named_symbols(object, false) }
 }
 
 /// Returns the symbols that an object leaves for others to define.
@@ -29,19 +26,29 @@ pub unsafe fn defined_symbols(object: &LoadedObject) -> impl Iterator<Item = Nam
 /// The object stays loaded.
 pub unsafe fn undefined_symbols(object: &LoadedObject) -> impl Iterator<Item = NamedSymbol> + use<> {
     // SAFETY: the caller's promise.
-    unsafe {
-        let table = SymbolTable::of_object(object);
-        table.named(table.before_defined, |symbol| symbol.st_shndx == 0)
-    }
+    unsafe { named_symbols(object, true) }
 }
 
-/// Returns the undefined symbols that may be missing, whose address is then null.
+/// Returns the symbols with names that an object defines, or leaves undefined.
 ///
 /// # Safety
 /// The object stays loaded.
-pub unsafe fn undefined_weak(object: &LoadedObject) -> impl Iterator<Item = NamedSymbol> + use<> {
+unsafe fn named_symbols(object: &LoadedObject, undefined: bool) -> impl Iterator<Item = NamedSymbol> + use<> {
+    let tables = object.loader_tables();
     // SAFETY: the caller's promise.
-    unsafe { undefined_symbols(object) }.filter(|(symbol, _)| is_undefined_weak(symbol))
+    let all = tables.as_ref().map_or(&[][..], |tables| unsafe { tables.all_symbols() });
+    // Those that the object does not define come first. A table without symbols gives 1 for the first that it defines, whatever that is.
+    // SAFETY: as above.
+    let head = tables.as_ref().and_then(|tables| unsafe { tables.gnu_hash.as_ref() }).filter(|_| undefined);
+    let first_defined = head.map(|head| head.first_symbol as usize);
+    let first_defined = first_defined.filter(|&at| all.get(at).is_some_and(|symbol| symbol.st_shndx != 0));
+    let some = first_defined.and_then(|first| all.get(..first)).unwrap_or(all);
+    let (strings, bytes) = tables.map_or((std::ptr::null(), 0), |tables| (tables.strings, tables.strings_bytes));
+    some.iter()
+        .filter(move |symbol| (symbol.st_shndx == 0) == undefined)
+        .filter(move |symbol| symbol.st_name != 0 && (symbol.st_name as usize) < bytes)
+        // SAFETY: names lie in the table of strings, and end with a zero.
+        .map(move |symbol| (symbol, unsafe { CStr::from_ptr(strings.add(symbol.st_name as usize)) }))
 }
 
 /// Returns whether a symbol may be missing.
@@ -200,18 +207,12 @@ impl ObjectSymbols {
     }
 
     pub fn bound_words(&self, name: &CStr, address: usize) -> impl Iterator<Item = *const AtomicUsize> {
-        self.tables.relocations().filter_map(move |relocation| {
-            let word = self.object().base().wrapping_add(relocation.offset as usize) as *const AtomicUsize;
-            let is_data = self.object().writable().any(|(begin, end)| (begin..end).contains(&(word as usize)));
-            // SAFETY: a word of the object's data, and a symbol of its table.
-            let is_bound = is_data
-                && word.is_aligned()
-                && unsafe {
-                    let symbol = &*self.tables.symbols.add((relocation.info >> 32) as usize);
-                    (*word).load(Relaxed) == address && self.string(symbol.st_name as usize) == name
-                };
-            is_bound.then_some(word)
-        })
+        let words = filled_words(self.object(), &self.tables);
+        // SAFETY: a word of the object's data.
+        let bound = words.filter(move |reference| unsafe { (*reference.word).load(Relaxed) } == address);
+        bound
+            .filter(move |reference| self.string(reference.symbol.st_name as usize) == name)
+            .map(|reference| reference.word)
     }
 
     /// Returns whether other objects name it so when they are linked with it.
@@ -245,49 +246,23 @@ fn gnu_hash(name: &CStr) -> u32 {
     name.to_bytes().iter().fold(5381u32, |hash, &byte| hash.wrapping_mul(33).wrapping_add(u32::from(byte)))
 }
 
-/// An object's dynamic symbols, and where the table of their names begins and how long it is.
-struct SymbolTable {
-    all: &'static [libc::Elf64_Sym],
-    /// Symbols before the first that the object is known to define.
-    before_defined: &'static [libc::Elf64_Sym],
-    strings: usize,
-    strings_bytes: usize,
+/// A word of an object's data that the loader fills with the address of a symbol.
+pub struct SymbolReference<'a> {
+    pub relocation: &'a ElfRelocation,
+    pub symbol: &'static libc::Elf64_Sym,
+    pub word: *const AtomicUsize,
 }
 
-impl SymbolTable {
-    /// # Safety
-    /// The object stays loaded.
-    unsafe fn of_object(object: &LoadedObject) -> SymbolTable {
-        let Some(tables) = object.loader_tables() else {
-            return SymbolTable { all: &[], before_defined: &[], strings: 0, strings_bytes: 0 };
-        };
-        // Nothing says how many symbols there are, but linkers place their names after them.
-        let strings = tables.strings as usize;
-        let bytes = strings.saturating_sub(tables.symbols as usize);
-        // SAFETY: the caller's promise.
-        unsafe {
-            let all = std::slice::from_raw_parts(tables.symbols, bytes / size_of::<libc::Elf64_Sym>());
-            let first = tables.gnu_hash.as_ref().map(|head| head.first_symbol as usize);
-            // A table without symbols gives 1 for the first, whatever that is.
-            let first = first.filter(|&at| all.get(at).is_some_and(|symbol| symbol.st_shndx != 0));
-            let before_defined = first.and_then(|first| all.get(..first)).unwrap_or(all);
-            SymbolTable { all, before_defined, strings, strings_bytes: tables.strings_bytes }
-        }
-    }
-
-    /// Returns the symbols among `some` that are `wanted`, with their names.
-    ///
-    /// # Safety
-    /// The object stays loaded.
-    unsafe fn named<F: Fn(&libc::Elf64_Sym) -> bool>(
-        &self,
-        some: &'static [libc::Elf64_Sym],
-        wanted: F,
-    ) -> impl Iterator<Item = NamedSymbol> + use<F> {
-        let SymbolTable { strings, strings_bytes, .. } = *self;
-        some.iter()
-            .filter(move |symbol| wanted(symbol) && symbol.st_name != 0 && (symbol.st_name as usize) < strings_bytes)
-            // SAFETY: names lie in the table of strings, and end with a zero.
-            .map(move |symbol| (symbol, unsafe { CStr::from_ptr((strings + symbol.st_name as usize) as *const _) }))
-    }
+/// Returns the words of a loaded object, which has these tables, that the loader fills.
+pub fn filled_words<'a>(
+    object: LoadedObject<'a>,
+    tables: &'a LoaderTables,
+) -> impl Iterator<Item = SymbolReference<'a>> {
+    tables.relocations().filter_map(move |relocation| {
+        let word = object.base().wrapping_add(relocation.offset as usize) as *const AtomicUsize;
+        let is_data = object.writable().any(|(begin, end)| (begin..end).contains(&(word as usize)));
+        // SAFETY: the loader's tables are as it needs them.
+        let symbol = unsafe { &*tables.symbols.add((relocation.info >> 32) as usize) };
+        (is_data && word.is_aligned()).then_some(SymbolReference { relocation, symbol, word })
+    })
 }

@@ -41,6 +41,16 @@ pub struct LoaderTables {
 }
 
 impl LoaderTables {
+    /// Returns all symbols. Nothing says how many there are, but linkers place their names after them.
+    ///
+    /// # Safety
+    /// The object stays loaded.
+    pub unsafe fn all_symbols(&self) -> &'static [libc::Elf64_Sym] {
+        let bytes = (self.strings as usize).saturating_sub(self.symbols as usize);
+        // SAFETY: the caller's promise.
+        unsafe { std::slice::from_raw_parts(self.symbols, bytes / size_of::<libc::Elf64_Sym>()) }
+    }
+
     /// Returns the words that the loader fills. The object is loaded.
     pub fn relocations(&self) -> impl Iterator<Item = &ElfRelocation> {
         self.relocations.iter().filter(|(first, _)| !first.is_null()).flat_map(|&(first, bytes)| {

@@ -203,6 +203,7 @@ fn segments_of(object: Range<usize>) -> Option<(usize, u16)> {
     (is_whole && segments.is_multiple_of(8) && end <= object.end).then_some((segments, head.e_phnum))
 }
 
+#[derive(Clone, Copy)]
 pub struct LoadedObject<'a>(&'a libc::dl_phdr_info);
 
 /// The numbers of objects loaded and unloaded so far. If another object has come to the place of one, both have changed.

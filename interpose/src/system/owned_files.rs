@@ -104,9 +104,12 @@ fn require_owned(file: &File, file_type: libc::mode_t) -> io::Result<()> {
 fn has_modes(file: &File) -> bool {
     /// Magic numbers (statfs(2)): FAT, exFAT, CIFS, SMB2, 9p.
     const WITHOUT: [i64; 5] = [0x4d44, 0x2011_bab0, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997];
+    !file_system_of(file).is_some_and(|kind| WITHOUT.contains(&kind))
+}
+
+/// Returns the magic number of a file's file system (statfs(2)).
+pub fn file_system_of(file: &File) -> Option<i64> {
     let mut facts = std::mem::MaybeUninit::<libc::statfs>::uninit();
     // SAFETY: the structure is filled where the call succeeds.
-    let kind =
-        unsafe { (libc::fstatfs(file.as_raw_fd(), facts.as_mut_ptr()) == 0).then(|| facts.assume_init().f_type) };
-    !kind.is_some_and(|kind| WITHOUT.contains(&kind))
+    unsafe { (libc::fstatfs(file.as_raw_fd(), facts.as_mut_ptr()) == 0).then(|| facts.assume_init().f_type) }
 }

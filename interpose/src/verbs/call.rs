@@ -1,5 +1,6 @@
 //! The contract between a wrapper and its verb: how a verb reads the arguments of a call.
 
+use std::ffi::{CStr, c_char};
 use std::marker::PhantomData;
 
 use crate::handles::{comms, datatypes};
@@ -21,7 +22,7 @@ use crate::word::{Word, int_at};
 pub unsafe trait VerbCall: Copy {
     type Language: ArgumentLanguage;
 
-    fn thread(self) -> *mut RecorderThread;
+    fn thread(self) -> &'static RecorderThread;
 
     /// Reads an int, see [`ArgumentLanguage::int`].
     #[inline(always)]
@@ -91,8 +92,7 @@ pub unsafe trait VerbCall: Copy {
         if Self::Language::FORTRAN {
             return is_fortran_place(FortranPlace::StatusIgnore, word);
         }
-        // SAFETY: the thread's own state.
-        word == unsafe { (*self.thread()).status_ignore }
+        word == self.thread().status_ignore.get()
     }
 
     /// Returns whether an array of statuses is MPI_STATUSES_IGNORE.
@@ -116,63 +116,62 @@ pub unsafe trait VerbCall: Copy {
         is_fortran_place(FortranPlace::InPlace, address)
     }
 
+    /// Reads a string; empty if the address is null. Fortran's strings have a hidden length, and are not read.
+    fn text(self, word: Word) -> String {
+        if Self::Language::FORTRAN || word == 0 {
+            return String::new();
+        }
+        // SAFETY: the contract. In C it ends with a NUL.
+        unsafe { CStr::from_ptr(word as *const c_char) }.to_string_lossy().into_owned()
+    }
+
     /// Runs `work` as [`enter::enter_cold`] does.
     fn cold<T: Default>(self, work: impl FnOnce() -> T) -> T {
-        // SAFETY: the calling thread's state.
-        unsafe { enter::enter_cold(self.thread(), work) }
+        enter::enter_cold(work)
     }
 
     #[inline(always)]
     fn comm(self, comm: Word) -> &'static CommInfo {
-        // SAFETY: the contract.
-        unsafe {
-            // In C the word is mostly the handle itself. Then its unused bits need not be masked.
-            if !Self::Language::FORTRAN
-                && let Some(last) = comms::last_used(self.thread(), comm)
-            {
-                return last;
-            }
-            comms::find_comm(self.thread(), self.handle(comm, ConvertedHandle::Comm))
+        // In C the word is mostly the handle itself. Then its unused bits need not be masked.
+        if !Self::Language::FORTRAN
+            && let Some(last) = comms::last_used(self.thread(), comm)
+        {
+            return last;
         }
+        comms::find_comm(self.thread(), self.handle(comm, ConvertedHandle::Comm))
     }
 
     /// Returns the id of a communicator in the log.
     #[inline(always)]
     fn comm_id(self, comm: Word) -> u32 {
-        // SAFETY: the contract. The last one's id lies beside its handle in the thread's state.
-        unsafe {
-            let thread = self.thread();
-            if Self::Language::FORTRAN {
-                self.comm(comm).id
-            } else if comm == (*thread).comm_handle {
-                (*thread).comm_id
-            } else {
-                other_comm_id::<Self::Language>(thread, comm)
-            }
+        let thread = self.thread();
+        if Self::Language::FORTRAN {
+            self.comm(comm).id
+        } else if comm == thread.comm_handle.get() {
+            // It lies beside the handle in the thread's state.
+            thread.comm_id.get()
+        } else {
+            other_comm_id(self, comm)
         }
     }
 
     /// Returns the bytes of an element of a datatype.
     #[inline(always)]
     fn size(self, datatype: Word) -> u64 {
-        // SAFETY: the contract.
-        unsafe {
-            let thread = self.thread();
-            if Self::Language::FORTRAN {
-                datatypes::datatype_size(thread, self.handle(datatype, ConvertedHandle::Datatype))
-            } else if datatype == (*thread).type_handle {
-                (*thread).type_size
-            } else {
-                other_size::<Self::Language>(thread, datatype)
-            }
+        let thread = self.thread();
+        if Self::Language::FORTRAN {
+            datatypes::datatype_size(thread, self.handle(datatype, ConvertedHandle::Datatype))
+        } else if datatype == thread.type_handle.get() {
+            thread.type_size.get()
+        } else {
+            other_size(self, datatype)
         }
     }
 
     /// Returns the bytes of an element of datatype `i` of an array.
     #[inline(always)]
     fn size_at(self, array: Word, i: usize) -> u64 {
-        // SAFETY: the contract.
-        unsafe { datatypes::datatype_size(self.thread(), self.handle_at(array, i, ConvertedHandle::Datatype)) }
+        datatypes::datatype_size(self.thread(), self.handle_at(array, i, ConvertedHandle::Datatype))
     }
 
     #[inline(always)]
@@ -182,25 +181,17 @@ pub unsafe trait VerbCall: Copy {
 }
 
 /// Looks up the communicator of a word that is not the handle used last, see [`VerbCall::comm_id`].
-///
-/// # Safety
-/// The contract of [`VerbCall`].
 #[cold]
 #[inline(never)]
-unsafe fn other_comm_id<L: ArgumentLanguage>(thread: *mut RecorderThread, comm: Word) -> u32 {
-    // SAFETY: the caller's promise.
-    unsafe { comms::find_comm(thread, L::handle(comm, ConvertedHandle::Comm)).id }
+fn other_comm_id<C: VerbCall>(call: C, comm: Word) -> u32 {
+    comms::find_comm(call.thread(), call.handle(comm, ConvertedHandle::Comm)).id
 }
 
 /// Looks up the size of a datatype that is not the handle used last, see [`VerbCall::size`].
-///
-/// # Safety
-/// The contract of [`VerbCall`].
 #[cold]
 #[inline(never)]
-unsafe fn other_size<L: ArgumentLanguage>(thread: *mut RecorderThread, datatype: Word) -> u64 {
-    // SAFETY: the caller's promise.
-    unsafe { datatypes::datatype_size(thread, L::handle(datatype, ConvertedHandle::Datatype)) }
+fn other_size<C: VerbCall>(call: C, datatype: Word) -> u64 {
+    datatypes::datatype_size(call.thread(), call.handle(datatype, ConvertedHandle::Datatype))
 }
 
 /// Reads an int that MPI has stored (a flag, an outcount); 0 if the address is null. MPICH 5 returns MPI_SUCCESS from a call that it
@@ -217,7 +208,7 @@ pub(super) unsafe fn stored_int(address: Word) -> i32 {
 /// The call under way on a thread, with arguments of language `L`.
 #[derive(Clone, Copy)]
 pub struct ThisCall<L> {
-    thread: *mut RecorderThread,
+    thread: &'static RecorderThread,
     pub operation: u16,
     language: PhantomData<L>,
 }
@@ -228,7 +219,7 @@ impl<L: ArgumentLanguage> ThisCall<L> {
     /// # Safety
     /// The contract of [`VerbCall`].
     #[inline(always)]
-    pub unsafe fn from_thread(thread: *mut RecorderThread, operation: u16) -> Self {
+    pub unsafe fn from_thread(thread: &'static RecorderThread, operation: u16) -> Self {
         ThisCall { thread, operation, language: PhantomData }
     }
 }
@@ -238,7 +229,7 @@ unsafe impl<L: ArgumentLanguage> VerbCall for ThisCall<L> {
     type Language = L;
 
     #[inline(always)]
-    fn thread(self) -> *mut RecorderThread {
+    fn thread(self) -> &'static RecorderThread {
         self.thread
     }
 }

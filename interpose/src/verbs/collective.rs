@@ -4,8 +4,6 @@
 //! standard calls insignificant on a rank are not read there, because they may be anything. With MPI_IN_PLACE a rank contributes nothing,
 //! except in reductions, where the data are merely elsewhere.
 
-use std::ops::Range;
-
 use super::{VerbCall, VerbEvent, complete_event};
 use crate::mpi::abi::current_abi;
 use crate::recording::slot::CallArguments;
@@ -46,87 +44,55 @@ fn rooted_arguments<C: VerbCall>(
     (facts, role, info)
 }
 
-/// The data that a rank gives or takes in a collective, in a block for each rank or neighbour. Read only where the standard calls the
-/// arguments significant.
-pub trait CollectiveData: Copy {
-    /// Returns the bytes of the blocks with these numbers.
-    fn bytes<C: VerbCall>(self, call: C, blocks: impl Iterator<Item = usize>) -> u64;
-}
-
-#[inline(always)]
-fn whole_range(n: i64) -> Range<usize> {
-    0..n as usize
-}
-
-/// Returns the blocks of the present ones among `n` neighbours.
-#[inline(always)]
-fn present_blocks(n: i64, absent: u64) -> impl Iterator<Item = usize> {
-    whole_range(n).filter(move |&i| i >= 64 || absent >> i & 1 == 0)
-}
-
+/// The blocks that a rank gives or takes in a collective, one for each rank or neighbour. A function from these to bytes says how many, and reads
+/// the arguments only where the standard calls them significant.
 #[derive(Clone, Copy)]
-pub struct SingleBlock(Word, Word);
-
-#[derive(Clone, Copy)]
-pub struct EqualBlocks(Word, Word);
-
-#[derive(Clone, Copy)]
-pub struct SharedBlock(Word, Word);
-
-#[derive(Clone, Copy)]
-pub struct TypedBlocks(Word, Word);
-
-/// Returns a block of `count` elements for each rank.
-#[inline(always)]
-pub fn block<C: VerbCall>(_: C, count: Word, datatype: Word) -> SingleBlock {
-    SingleBlock(count, datatype)
+pub struct BlockNumbers {
+    n: usize,
+    /// Bits of the first ones that are absent.
+    absent: u64,
 }
 
-/// Returns one block of `count` elements, which all ranks receive.
-#[inline(always)]
-pub fn shared_block<C: VerbCall>(_: C, count: Word, datatype: Word) -> SharedBlock {
-    SharedBlock(count, datatype)
-}
-
-/// Returns blocks of `counts` elements, one for each rank, all with one datatype.
-#[inline(always)]
-pub fn blocks<C: VerbCall>(_: C, counts: Word, datatype: Word) -> EqualBlocks {
-    EqualBlocks(counts, datatype)
-}
-
-/// Returns blocks of `counts` elements, one for each rank, each with its own datatype.
-#[inline(always)]
-pub fn typed_blocks<C: VerbCall>(_: C, counts: Word, datatypes: Word) -> TypedBlocks {
-    TypedBlocks(counts, datatypes)
-}
-
-impl CollectiveData for SingleBlock {
+impl BlockNumbers {
     #[inline(always)]
-    fn bytes<C: VerbCall>(self, call: C, blocks: impl Iterator<Item = usize>) -> u64 {
-        call.bytes(self.0, self.1).wrapping_mul(blocks.count() as u64)
+    fn up_to(n: i64) -> Self {
+        BlockNumbers { n: n as usize, absent: 0 }
     }
-}
 
-impl CollectiveData for SharedBlock {
     #[inline(always)]
-    fn bytes<C: VerbCall>(self, call: C, _: impl Iterator<Item = usize>) -> u64 {
-        call.bytes(self.0, self.1)
+    fn iter(self) -> impl Iterator<Item = usize> {
+        (0..self.n).filter(move |&i| i >= 64 || self.absent >> i & 1 == 0)
     }
 }
 
-impl CollectiveData for EqualBlocks {
-    fn bytes<C: VerbCall>(self, call: C, blocks: impl Iterator<Item = usize>) -> u64 {
-        let elements = blocks.fold(0u64, |sum, i| sum.wrapping_add(call.count_at(self.0, i)));
-        elements.wrapping_mul(call.size(self.1))
+/// A block of `count` elements for each rank.
+#[inline(always)]
+pub fn block<C: VerbCall>(call: C, count: Word, datatype: Word) -> impl Fn(BlockNumbers) -> u64 {
+    move |blocks| call.bytes(count, datatype).wrapping_mul(blocks.iter().count() as u64)
+}
+
+/// One block of `count` elements, which all ranks receive.
+#[inline(always)]
+pub fn shared_block<C: VerbCall>(call: C, count: Word, datatype: Word) -> impl Fn(BlockNumbers) -> u64 {
+    move |_| call.bytes(count, datatype)
+}
+
+/// Blocks of `counts` elements, one for each rank, all with one datatype.
+#[inline(always)]
+pub fn blocks<C: VerbCall>(call: C, counts: Word, datatype: Word) -> impl Fn(BlockNumbers) -> u64 {
+    move |blocks| {
+        let elements = blocks.iter().fold(0u64, |sum, i| sum.wrapping_add(call.count_at(counts, i)));
+        elements.wrapping_mul(call.size(datatype))
     }
 }
 
-impl CollectiveData for TypedBlocks {
-    fn bytes<C: VerbCall>(self, call: C, blocks: impl Iterator<Item = usize>) -> u64 {
-        // MPI is not asked about the datatype of an empty block.
-        blocks.fold(0u64, |sum, i| match call.count_at(self.0, i) {
+/// Blocks of `counts` elements, one for each rank, each with its own datatype.
+#[inline(always)]
+pub fn typed_blocks<C: VerbCall>(call: C, counts: Word, datatypes: Word) -> impl Fn(BlockNumbers) -> u64 {
+    move |blocks| {
+        blocks.iter().fold(0u64, |sum, i| match call.count_at(counts, i) {
             0 => sum,
-            count => sum.wrapping_add(count.wrapping_mul(call.size_at(self.1, i))),
+            count => sum.wrapping_add(count.wrapping_mul(call.size_at(datatypes, i))),
         })
     }
 }
@@ -184,7 +150,7 @@ pub fn all_reduce_blocks<C: VerbCall>(call: C, recvcount: Word, datatype: Word, 
 pub fn reduce_scatter<C: VerbCall>(call: C, recvcounts: Word, datatype: Word, comm: Word) -> VerbEvent<()> {
     let info = call.comm(comm);
     let mut facts = CallArguments::on(info.id);
-    facts.sent = EqualBlocks(recvcounts, datatype).bytes(call, whole_range(info.size));
+    facts.sent = blocks(call, recvcounts, datatype)(BlockNumbers::up_to(info.size));
     if info.rank >= 0 {
         let own = call.count_at(recvcounts, info.rank as usize);
         facts.received = own.wrapping_mul(call.size(datatype));
@@ -198,16 +164,16 @@ pub fn reduce_scatter<C: VerbCall>(call: C, recvcounts: Word, datatype: Word, co
 fn rooted_bytes<C: VerbCall>(
     call: C,
     buffer: Word,
-    at_root: impl CollectiveData,
-    own: impl CollectiveData,
+    at_root: impl Fn(BlockNumbers) -> u64,
+    own: impl Fn(BlockNumbers) -> u64,
     root: Word,
     comm: Word,
 ) -> (CallArguments, u64, u64) {
     let (facts, role, info) = rooted_arguments(call, root, comm);
     let is_root = role == CollectiveRole::Root;
     let gives = role == CollectiveRole::Other || is_root && !info.inter && !call.in_place(buffer);
-    let all = if is_root { at_root.bytes(call, whole_range(info.others)) } else { 0 };
-    let own = if gives { own.bytes(call, whole_range(1)) } else { 0 };
+    let all = if is_root { at_root(BlockNumbers::up_to(info.others)) } else { 0 };
+    let own = if gives { own(BlockNumbers::up_to(1)) } else { 0 };
     (facts, all, own)
 }
 
@@ -215,8 +181,8 @@ fn rooted_bytes<C: VerbCall>(
 pub fn gather<C: VerbCall>(
     call: C,
     sendbuf: Word,
-    given: impl CollectiveData,
-    taken: impl CollectiveData,
+    given: impl Fn(BlockNumbers) -> u64,
+    taken: impl Fn(BlockNumbers) -> u64,
     root: Word,
     comm: Word,
 ) -> VerbEvent<()> {
@@ -228,8 +194,8 @@ pub fn gather<C: VerbCall>(
 pub fn scatter<C: VerbCall>(
     call: C,
     recvbuf: Word,
-    given: impl CollectiveData,
-    taken: impl CollectiveData,
+    given: impl Fn(BlockNumbers) -> u64,
+    taken: impl Fn(BlockNumbers) -> u64,
     root: Word,
     comm: Word,
 ) -> VerbEvent<()> {
@@ -242,13 +208,13 @@ pub fn scatter<C: VerbCall>(
 pub fn all_to_all<C: VerbCall>(
     call: C,
     sendbuf: Word,
-    given: impl CollectiveData,
-    taken: impl CollectiveData,
+    given: impl Fn(BlockNumbers) -> u64,
+    taken: impl Fn(BlockNumbers) -> u64,
     comm: Word,
 ) -> VerbEvent<()> {
     let info = call.comm(comm);
-    let received = taken.bytes(call, whole_range(info.others));
-    let sent = if call.in_place(sendbuf) { 0 } else { given.bytes(call, whole_range(info.others)) };
+    let received = taken(BlockNumbers::up_to(info.others));
+    let sent = if call.in_place(sendbuf) { 0 } else { given(BlockNumbers::up_to(info.others)) };
     complete_event(CallArguments { sent, received, ..CallArguments::on(info.id) })
 }
 
@@ -256,12 +222,12 @@ pub fn all_to_all<C: VerbCall>(
 #[inline(always)]
 pub fn neighbor_all_to_all<C: VerbCall>(
     call: C,
-    given: impl CollectiveData,
-    taken: impl CollectiveData,
+    given: impl Fn(BlockNumbers) -> u64,
+    taken: impl Fn(BlockNumbers) -> u64,
     comm: Word,
 ) -> VerbEvent<()> {
     let info = call.comm(comm);
-    let sent = given.bytes(call, present_blocks(info.destinations, info.absent));
-    let received = taken.bytes(call, present_blocks(info.sources, info.absent));
+    let sent = given(BlockNumbers { n: info.destinations as usize, absent: info.absent });
+    let received = taken(BlockNumbers { n: info.sources as usize, absent: info.absent });
     complete_event(CallArguments { sent, received, ..CallArguments::on(info.id) })
 }

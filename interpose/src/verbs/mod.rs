@@ -75,6 +75,24 @@ fn complete_event(facts: CallArguments) -> VerbEvent<()> {
     VerbEvent { facts, after: () }
 }
 
+/// The remaining work of a call that programs make seldom.
+#[derive(Clone, Copy)]
+pub struct AfterWork<F>(F);
+
+impl<F: FnOnce(&mut Record, bool) + Copy> AfterCall for AfterWork<F> {
+    #[inline]
+    unsafe fn after<C: VerbCall>(self, _: C, slot: *mut Record, ok: bool) {
+        // SAFETY: the slot is this call's.
+        (self.0)(unsafe { &mut *slot }, ok);
+    }
+}
+
+/// Makes an event after which `work` completes the record; its second argument says whether the call succeeded.
+#[inline(always)]
+fn event_with_work<F: FnOnce(&mut Record, bool) + Copy>(facts: CallArguments, work: F) -> VerbEvent<AfterWork<F>> {
+    VerbEvent { facts, after: AfterWork(work) }
+}
+
 /// An event whose request, when it completes, has `KIND`. Nothing remains to be done when a blocking call returns.
 #[derive(Clone, Copy)]
 pub struct PostedOperation<const KIND: u64>;

@@ -1,10 +1,10 @@
 //! Verbs of one-sided communication (MPI-4.1 chapter 12). `tag` holds the window's id.
 
-use lbprof_collector::record::{CallFlags, Record};
+use lbprof_collector::record::CallFlags;
 
-use super::io::ObjectCreation;
+use super::io::create_object;
 use super::polls::FlagTest;
-use super::{AfterCall, VerbCall, VerbEvent, complete_event, free_object, object_arguments};
+use super::{AfterCall, VerbCall, VerbEvent, complete_event, event_with_work, free_object, object_arguments};
 use crate::handles::groups;
 use crate::handles::objects::WINDOWS;
 use crate::mpi::abi::current_abi;
@@ -108,28 +108,15 @@ pub fn lock_window<C: VerbCall>(call: C, lock_type: Word, rank: Word, win: Word)
     event
 }
 
-/// Synchronisation with a group, which MPI is asked about once the call has succeeded: then its handle is good.
-#[derive(Clone, Copy)]
-pub struct AddressesGroup {
-    group: Word,
-}
-
+/// Records synchronisation with a group, which MPI is asked about once the call has succeeded: then its handle is good.
 #[inline(always)]
-pub fn address_group<C: VerbCall>(call: C, group: Word, win: Word) -> VerbEvent<AddressesGroup> {
+pub fn address_group<C: VerbCall>(call: C, group: Word, win: Word) -> VerbEvent<impl AfterCall> {
     let group = call.handle(group, ConvertedHandle::Group);
-    VerbEvent { facts: window_arguments(call, win), after: AddressesGroup { group } }
-}
-
-impl AfterCall for AddressesGroup {
-    #[inline]
-    unsafe fn after<C: VerbCall>(self, call: C, slot: *mut Record, ok: bool) {
-        // SAFETY: a call with the group has succeeded, so its handle is valid.
-        unsafe {
-            if ok && let Some(id) = call.cold(|| groups::group_id(self.group)) {
-                (*slot).count = id + 1;
-            }
+    event_with_work(window_arguments(call, win), move |record, ok| {
+        if ok && let Some(id) = call.cold(|| groups::group_id(group)) {
+            record.count = id + 1;
         }
-    }
+    })
 }
 
 /// Records a test whether an exposure epoch is over.
@@ -139,11 +126,8 @@ pub fn test_window<C: VerbCall>(call: C, win: Word, flag: Word) -> VerbEvent<Fla
 }
 
 #[inline(always)]
-pub fn create_window<C: VerbCall>(call: C, comm: Word, win: Word) -> VerbEvent<ObjectCreation> {
-    VerbEvent {
-        facts: CallArguments::on(call.comm(comm).id),
-        after: ObjectCreation { table: &WINDOWS, convert: ConvertedHandle::Win, handle: win, name: 0 },
-    }
+pub fn create_window<C: VerbCall>(call: C, comm: Word, win: Word) -> VerbEvent<impl AfterCall> {
+    create_object(call, comm, &WINDOWS, ConvertedHandle::Win, win, 0)
 }
 
 #[inline(always)]

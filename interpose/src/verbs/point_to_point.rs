@@ -11,7 +11,7 @@ use crate::mpi::abi::current_abi;
 use crate::mpi::status::{self, ReceivedStatus};
 use crate::processor::rare_branch;
 use crate::recording::slot::CallArguments;
-use crate::state::thread::{RecorderThread, thread_tables};
+use crate::state::thread::RecorderThread;
 use crate::word::Word;
 
 /// Returns the facts of a message to or from `peer`.
@@ -97,11 +97,9 @@ pub struct MessageReceipt {
 /// Returns a status that can be read afterwards: the program's, or one of ours if the program ignores it.
 #[inline(always)]
 pub(super) fn status_or_own<C: VerbCall>(call: C, status: &mut Word) -> Word {
-    // SAFETY: the thread's own scratch status, which only its outermost call uses.
-    unsafe {
-        if call.status_ignored(*status) {
-            *status = (&raw mut (*thread_tables(call.thread())).few_statuses) as Word;
-        }
+    if call.status_ignored(*status) {
+        // Only the thread's outermost call uses it.
+        *status = call.thread().tables().few_statuses.as_ptr() as Word;
     }
     *status
 }
@@ -135,9 +133,9 @@ impl AfterCall for MessageReceipt {
 /// # Safety
 /// `thread` is the calling thread's state, `slot` is live, and the status filled.
 #[inline(always)]
-pub(super) unsafe fn store_arrival(thread: *mut RecorderThread, slot: *mut Record, status: Word) {
+pub(super) unsafe fn store_arrival(thread: &RecorderThread, slot: *mut Record, status: Word) {
     // SAFETY: the caller's: a filled status and a live slot.
-    unsafe { store_arrived(slot, status::read_status_of((*thread).interface, status)) };
+    unsafe { store_arrived(slot, status::read_status_of(thread.interface.get(), status)) };
 }
 
 /// Stores the contents of a status.
@@ -199,7 +197,7 @@ impl AfterCall for ExchangeReceipt {
     unsafe fn after<C: VerbCall>(mut self, call: C, slot: *mut Record, ok: bool) {
         // SAFETY: a successful call has filled the status; the slot is this call's.
         unsafe {
-            let interface = (*call.thread()).interface;
+            let interface = call.thread().interface.get();
             let arrived = ok.then(|| status::read_status_of(interface, self.status));
             if let Some(arrived) = arrived.filter(|arrived| arrived.source >= 0) {
                 (self.source, self.tag) = (arrived.source, arrived.tag);

@@ -68,16 +68,10 @@ impl AfterCall for FlagTest {
 }
 
 /// Returns whether the poll that takes `slot` does not read the clock.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
 #[inline(always)]
-pub unsafe fn is_unmeasured(thread: *mut RecorderThread, slot: *mut Record) -> bool {
-    // SAFETY: the thread's own state.
-    unsafe {
-        let quick = (*thread).quick_polls;
-        (*thread).poll.wrapping_add(1) == slot && quick >= MANY_QUICK && !quick.is_multiple_of(STRIDE)
-    }
+pub fn is_unmeasured(thread: &RecorderThread, slot: *mut Record) -> bool {
+    let quick = thread.quick_polls.get();
+    thread.poll.get().wrapping_add(1) == slot && quick >= MANY_QUICK && !quick.is_multiple_of(STRIDE)
 }
 
 /// Ends a call that has not read the clock but does not become part of the record before it. Its length is estimated as usual for such
@@ -86,32 +80,26 @@ pub unsafe fn is_unmeasured(thread: *mut RecorderThread, slot: *mut Record) -> b
 /// # Safety
 /// `thread` is the calling thread's state. `slot` is the slot of the call that has just returned, after [`is_unmeasured`].
 #[inline(never)]
-pub unsafe fn measure_poll(thread: *mut RecorderThread, slot: *mut Record) {
+pub unsafe fn measure_poll(thread: &RecorderThread, slot: *mut Record) {
     // SAFETY: the slot is this call's.
     unsafe {
         slot::close_slot(slot, clock::read_ticks());
         let end = (*slot).end;
-        let took = end.saturating_sub((*thread).poll_end);
-        (*slot).begin = end - took.min((*thread).usual_poll_ticks);
+        let took = end.saturating_sub(thread.poll_end.get());
+        (*slot).begin = end - took.min(thread.usual_poll_ticks.get());
     }
 }
 
 /// Counts an unsuccessful poll that took `within`, `gap` ticks after the last measured one. Returns the estimated ticks inside the
 /// unmeasured polls in between.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
 #[inline(always)]
-unsafe fn count_measured(thread: *mut RecorderThread, gap: u64, within: u64) -> u64 {
-    // SAFETY: the thread's own state.
-    unsafe {
-        let (quick, usual) = ((*thread).quick_polls, (*thread).usual_poll_ticks);
-        let unmeasured = u64::from(std::mem::take(&mut (*thread).unmeasured_polls));
-        (*thread).usual_poll_ticks = if quick == 0 { within } else { (3 * usual + within) / 4 };
-        let is_quick = gap + within < short_gap();
-        (*thread).quick_polls = if is_quick { quick + 1 } else { 0 };
-        (unmeasured * usual).min(gap)
-    }
+fn count_measured(thread: &RecorderThread, gap: u64, within: u64) -> u64 {
+    let (quick, usual) = (thread.quick_polls.get(), thread.usual_poll_ticks.get());
+    let unmeasured = u64::from(thread.unmeasured_polls.take());
+    thread.usual_poll_ticks.set(if quick == 0 { within } else { (3 * usual + within) / 4 });
+    let is_quick = gap + within < short_gap();
+    thread.quick_polls.set(if is_quick { quick + 1 } else { 0 });
+    (unmeasured * usual).min(gap)
 }
 
 /// Folds a test or probe that found nothing into the record of such polls before it, if it follows them at once.
@@ -119,7 +107,7 @@ unsafe fn count_measured(thread: *mut RecorderThread, gap: u64, within: u64) -> 
 /// # Safety
 /// `thread` is the calling thread's state. `slot` is the slot of the call that has just returned.
 #[inline]
-pub(super) unsafe fn found_nothing(thread: *mut RecorderThread, slot: *mut Record) {
+pub(super) unsafe fn found_nothing(thread: &RecorderThread, slot: *mut Record) {
     // SAFETY: the slot is the newest of this thread's ring; `poll` is null or an older one of the same ring and batch.
     unsafe {
         let flags = (*slot).flags | CallFlags::NOTHING;
@@ -128,19 +116,19 @@ pub(super) unsafe fn found_nothing(thread: *mut RecorderThread, slot: *mut Recor
             if let Some(known) = record_known_poll(thread, slot, flags, IN_TURN) {
                 (*known).count = (*known).count.saturating_add(1);
                 // A multiple of the stride follows the largest number, so that some polls are measured however long this goes on.
-                (*thread).quick_polls = (*thread).quick_polls.wrapping_add(1).max(MANY_QUICK);
-                (*thread).unmeasured_polls += 1;
+                thread.quick_polls.set(thread.quick_polls.get().wrapping_add(1).max(MANY_QUICK));
+                thread.unmeasured_polls.set(thread.unmeasured_polls.get() + 1);
                 slot::take_back(thread, slot);
                 return;
             }
             measure_poll(thread, slot);
         }
-        let (poll, end) = ((*thread).poll, (*slot).end);
-        let gap = (*slot).begin.wrapping_sub((*thread).poll_end);
+        let (poll, end) = (thread.poll.get(), (*slot).end);
+        let gap = (*slot).begin.wrapping_sub(thread.poll_end.get());
         let within = end.saturating_sub((*slot).begin);
-        (*thread).poll_end = end;
+        thread.poll_end.set(end);
         if poll.wrapping_add(1) != slot || gap >= longest_gap() {
-            (*thread).first_poll = slot;
+            thread.first_poll.set(slot);
         } else if let Some(known) = record_known_poll(thread, slot, flags, IN_TURN) {
             (*known).count = (*known).count.saturating_add(1);
             let unmeasured = count_measured(thread, gap, within);
@@ -148,10 +136,11 @@ pub(super) unsafe fn found_nothing(thread: *mut RecorderThread, slot: *mut Recor
             slot::take_back(thread, slot);
             return;
         }
-        ((*thread).quick_polls, (*thread).unmeasured_polls) = (0, 0);
-        (*thread).poll = slot;
-        (*thread).timed_poll = slot;
-        (*thread).poll_ticks = within;
+        thread.quick_polls.set(0);
+        thread.unmeasured_polls.set(0);
+        thread.poll.set(slot);
+        thread.timed_poll.set(slot);
+        thread.poll_ticks.set(within);
     }
 }
 
@@ -162,22 +151,22 @@ pub(super) unsafe fn found_nothing(thread: *mut RecorderThread, slot: *mut Recor
 /// # Safety
 /// As [`found_nothing`].
 #[inline(never)]
-pub(super) unsafe fn nothing_active(thread: *mut RecorderThread, slot: *mut Record) {
+pub(super) unsafe fn nothing_active(thread: &RecorderThread, slot: *mut Record) {
     // SAFETY: as in `found_nothing`.
     unsafe {
         let flags = (*slot).flags | CallFlags::NOTHING | CallFlags::INACTIVE;
         (*slot).flags = flags;
         let (begin, end) = ((*slot).begin, (*slot).end);
-        let gap = begin.wrapping_sub((*thread).poll_end);
-        if (*thread).poll.wrapping_add(1) != slot || gap >= longest_gap() {
+        let gap = begin.wrapping_sub(thread.poll_end.get());
+        if thread.poll.get().wrapping_add(1) != slot || gap >= longest_gap() {
             return;
         }
-        (*thread).poll_end = end;
+        thread.poll_end.set(end);
         if let Some(known) = record_known_poll(thread, slot, flags, IN_TURN) {
             (*known).count = (*known).count.saturating_add(1);
             slot::take_back(thread, slot);
         } else {
-            (*thread).poll = slot;
+            thread.poll.set(slot);
         }
         lengthen_poll(thread, gap, end.saturating_sub(begin), end);
     }
@@ -189,19 +178,19 @@ pub(super) unsafe fn nothing_active(thread: *mut RecorderThread, slot: *mut Reco
 /// # Safety
 /// `thread` is the calling thread's state, with such a record.
 #[inline(always)]
-unsafe fn lengthen_poll(thread: *mut RecorderThread, gap: u64, within: u64, end: u64) {
+unsafe fn lengthen_poll(thread: &RecorderThread, gap: u64, within: u64, end: u64) {
     // SAFETY: from the record that has the time to the last one, all are of this thread's ring and batch.
     unsafe {
-        let timed = (*thread).timed_poll;
-        (*thread).poll_ticks += within;
-        (*timed).sent = (*thread).poll_ticks;
+        let timed = thread.timed_poll.get();
+        thread.poll_ticks.set(thread.poll_ticks.get() + within);
+        (*timed).sent = thread.poll_ticks.get();
         let (gaps, short) = (PollGaps((*timed).received), short_gap());
         // Most gaps are short and not the longest so far, and change nothing.
         if gap > gaps.longest() || gap >= short {
             (*timed).received = gaps.and(gap, short).0;
         }
         (*timed).end = end;
-        pull_after(timed, (*thread).poll, end);
+        pull_after(timed, thread.poll.get(), end);
     }
 }
 
@@ -249,7 +238,7 @@ unsafe fn is_same_poll(poll: *const Record, slot: *const Record, flags: CallFlag
 /// As [`found_nothing`].
 #[inline]
 pub(super) unsafe fn record_known_poll(
-    thread: *mut RecorderThread,
+    thread: &RecorderThread,
     slot: *mut Record,
     flags: CallFlags,
     in_turn: usize,
@@ -261,7 +250,7 @@ pub(super) unsafe fn record_known_poll(
             if is_same_poll(poll, slot, flags) {
                 return Some(poll);
             }
-            if poll == (*thread).first_poll {
+            if poll == thread.first_poll.get() {
                 break;
             }
             poll = poll.sub(1);

@@ -23,33 +23,33 @@ const ENOUGH_REPETITIONS: u32 = 16;
 /// # Safety
 /// `thread` is the calling thread's state. `slot` is the slot of the call that has just returned, and has no parts.
 #[inline(never)]
-pub unsafe fn fold_repetition(thread: *mut RecorderThread, slot: *mut Record) {
+pub unsafe fn fold_repetition(thread: &RecorderThread, slot: *mut Record) {
     // SAFETY: the slot is the newest of this thread's ring; `spin` is null or an older one of the same ring and batch.
     unsafe {
         let (begin, end) = ((*slot).begin, (*slot).end);
-        let gap = begin.wrapping_sub((*thread).poll_end);
-        let follows = (*thread).spin.wrapping_add(1) == slot;
+        let gap = begin.wrapping_sub(thread.poll_end.get());
+        let follows = thread.spin.get().wrapping_add(1) == slot;
         let known = if follows { record_known_poll(thread, slot, (*slot).flags, IN_TURN) } else { None };
-        (*thread).poll_end = end;
-        (*thread).spin_repetitions = if known.is_some() { (*thread).spin_repetitions + 1 } else { 0 };
-        if let Some(known) = known.filter(|_| gap < short_gap() && (*thread).spin_repetitions > ENOUGH_REPETITIONS) {
-            (*thread).spin_repetitions -= 1;
+        thread.poll_end.set(end);
+        thread.spin_repetitions.set(if known.is_some() { thread.spin_repetitions.get() + 1 } else { 0 });
+        if let Some(known) = known.filter(|_| gap < short_gap() && thread.spin_repetitions.get() > ENOUGH_REPETITIONS) {
+            thread.spin_repetitions.set(thread.spin_repetitions.get() - 1);
             (*known).count = (*known).count.saturating_add(1);
             (*known).sent = (*known).sent.wrapping_add((*slot).sent);
             (*known).received = (*known).received.wrapping_add((*slot).received);
-            let timed = (*thread).timed_poll;
-            (*thread).poll_ticks += gap;
-            (*timed).request = encode_gaps((*thread).poll_ticks);
+            let timed = thread.timed_poll.get();
+            thread.poll_ticks.set(thread.poll_ticks.get() + gap);
+            (*timed).request = encode_gaps(thread.poll_ticks.get());
             (*timed).end = end;
-            pull_after(timed, (*thread).spin, end);
+            pull_after(timed, thread.spin.get(), end);
             slot::take_back(thread, slot);
             return;
         }
         if !follows || gap >= short_gap() {
-            (*thread).first_poll = slot;
+            thread.first_poll.set(slot);
         }
-        (*thread).spin = slot;
-        (*thread).timed_poll = slot;
-        (*thread).poll_ticks = 0;
+        thread.spin.set(slot);
+        thread.timed_poll.set(slot);
+        thread.poll_ticks.set(0);
     }
 }

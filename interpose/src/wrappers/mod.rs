@@ -40,7 +40,7 @@ use crate::recording::slot;
 use crate::sources::TimeSource;
 use crate::sources::mpi::MpiCalls;
 use crate::state::entered;
-use crate::state::thread::{self, Canary, UNSEEN};
+use crate::state::thread::{self, Canary, UNSEEN, VolatileCell};
 use crate::system::clock::read_ticks;
 use crate::verbs::{self, AfterCall, ThisCall, VerbCall};
 use crate::word::{Word, int_at};
@@ -54,7 +54,7 @@ fn apply_verb<L: ArgumentLanguage, A: AfterCall>(
     verb(call)
 }
 
-/// The three steps of a body. `$next` is the function to forward to, `$resolved` the same if it is known to be looked up. `$number` is the
+/// The three steps of a body, and the work that remains after them. `$next` is the function to forward to, `$resolved` the same if it is known to be looked up. `$number` is the
 /// number of the operation, which is `$operation` or a similar one.
 macro_rules! body {
     ($next:expr, $resolved:expr, $language:ty, $operation:ident, $number:expr, ($($argument:ident),*), $verb:expr, |$result:ident| $ok:expr) => {{
@@ -73,10 +73,10 @@ macro_rules! body {
             unsafe {
                 let thread = thread::current_thread();
                 $(let mut $argument = $argument;)*
-                slot::begin_slot(slot, if is_unmeasured != 0 { (*thread).poll_end } else { read_ticks() });
+                slot::begin_slot(slot, if is_unmeasured != 0 { thread.poll_end.get() } else { read_ticks() });
                 entered::forget_entry(thread);
                 let next: Next = std::mem::transmute(next);
-                if (*thread).unusual & UNSEEN == 0 {
+                if thread.unusual.get() & UNSEEN == 0 {
                     let $result = next($($argument),*);
                     if is_unmeasured == 0 {
                         slot::close_slot(slot, read_ticks());
@@ -84,11 +84,11 @@ macro_rules! body {
                     return $result;
                 }
                 // A call that was left by longjmp may have noted it, or another thread has just learnt what was unseen.
-                (*thread).unusual &= !UNSEEN;
+                thread.unusual.set(thread.unusual.get() & !UNSEEN);
                 let call = ThisCall::<$language>::from_thread(thread, (*slot).operation);
                 let facts = apply_verb(call, $verb).facts;
-                let unseen = (*thread).unusual & UNSEEN != 0;
-                (*thread).unusual &= !UNSEEN;
+                let unseen = thread.unusual.get() & UNSEEN != 0;
+                thread.unusual.set(thread.unusual.get() & !UNSEEN);
                 if !unseen {
                     slot::correct_slot(slot, facts);
                 }
@@ -126,10 +126,10 @@ macro_rules! body {
                 Operation::$operation.activity() as u16 | language_flag,
                 event.facts,
             );
-            let result = if (*thread).unusual != 0 {
+            let $result = if thread.unusual.get() != 0 {
                 call_unusual($($argument,)* slot, $resolved, Word::from(is_unmeasured))
             } else {
-                slot::begin_slot(slot, if is_unmeasured { (*thread).poll_end } else { read_counter() });
+                slot::begin_slot(slot, if is_unmeasured { thread.poll_end.get() } else { read_counter() });
                 entered::forget_entry(thread);
                 let next: Next = std::mem::transmute($resolved);
                 let result = next($($argument),*);
@@ -138,7 +138,9 @@ macro_rules! body {
                 }
                 result
             };
-            (call, slot, event.after, result, is_unmeasured)
+            let folds = const { Operation::folds_in_spin(Operation::$operation as u16) };
+            finish_call(call, slot, event.after, is_unmeasured, folds, $ok);
+            $result
         }
     }};
 }
@@ -175,20 +177,15 @@ unsafe fn finish_call<C: VerbCall>(
     }
 }
 
-/// A body of C: the three steps, and the work that remains after them. `$note` is evaluated first, because the other expressions use it.
+/// A body of C. `$note` is evaluated first, because the other expressions use it.
 macro_rules! c_body {
     ($section:literal, $note:ident = $noted:expr, $next:expr, $resolved:expr, $language:ty, $operation:ident, $number:expr, ($($argument:ident),*), $verb:expr) => {
         #[unsafe(link_section = $section)]
         unsafe extern "C-unwind" fn body($($argument: Word),*) -> Word {
             let $note = $noted;
-            let (call, slot, after, result, is_unmeasured) =
-                body!($next, $resolved, $language, $operation, $number, ($($argument),*), $verb, |result| {
-                    result as i32 == 0
-                });
-            let folds = const { Operation::folds_in_spin(Operation::$operation as u16) };
-            // SAFETY: the slot is this call's.
-            unsafe { finish_call(call, slot, after, is_unmeasured, folds, result as i32 == 0) };
-            result
+            body!($next, $resolved, $language, $operation, $number, ($($argument),*), $verb, |result| {
+                result as i32 == 0
+            })
         }
     };
 }
@@ -249,8 +246,7 @@ const fn shared_body_note(operation: Operation, place: usize) -> usize {
 /// Returns the note about the call that is being entered on this thread. Once it is entered, a handler's call may replace the note.
 #[inline(always)]
 fn entered_note() -> usize {
-    // SAFETY: the thread's own state.
-    unsafe { (&raw const (*thread::current_thread()).next).read_volatile() }
+    thread::current_thread().next.get_volatile()
 }
 
 macro_rules! fortran_wrapper {
@@ -260,17 +256,12 @@ macro_rules! fortran_wrapper {
 
             #[unsafe(link_section = $section)]
             unsafe extern "C-unwind" fn body($($argument: Word),*) -> Word {
-                // SAFETY: the entry has just stored the address of an element of NEXT.
-                let next = forward::next_at(unsafe { (*thread::current_thread()).next });
-                let ierror = $ierror;
-                let (call, slot, after, result, is_unmeasured) =
-                    body!(next, next, $language, $operation, Operation::$operation as u16, ($($argument),*), $verb, |result| {
-                        $ierror == 0 || int_at($ierror) == 0
-                    });
-                let folds = const { Operation::folds_in_spin(Operation::$operation as u16) };
-                // SAFETY: as in C; ierror is optional in mpi_f08, and then an error has ended the program.
-                unsafe { finish_call(call, slot, after, is_unmeasured, folds, ierror == 0 || int_at(ierror) == 0) };
-                result
+                // The entry has just stored the address of an element of NEXT.
+                let next = forward::next_at(thread::current_thread().next.get());
+                // ierror is optional in mpi_f08, and then an error has ended the program.
+                body!(next, next, $language, $operation, Operation::$operation as u16, ($($argument),*), $verb, |result| {
+                    $ierror == 0 || int_at($ierror) == 0
+                })
             }
         };
     };

@@ -6,7 +6,7 @@
 //!
 //! `tests/programs/threads/every_start.c` and `every_wait.c` call each of the functions here.
 
-use crate::openmp::runtime::{RuntimeFunction, next_runtime_function};
+use crate::openmp::runtime::RuntimeFunction;
 use crate::openmp::tasks::{self, TaskCall};
 use crate::openmp::team::{self, Outlined};
 use crate::openmp::waits::{WaitKind, wait_for_mutex, wait_if, wait_in_region};
@@ -31,32 +31,42 @@ unsafe fn run_alone(function: Word, data: Word) -> Word {
     1
 }
 
-/// Returns the address of the function that the call being entered is meant for, or 0 if there is none. Nothing else is needed of the
-/// entry's note.
-///
-/// # Safety
-/// The thread has been entered by a stub of the wrappers.
-#[inline]
-unsafe fn meant_by_call(function: RuntimeFunction) -> Word {
-    let thread = thread::current_thread();
-    // SAFETY: the thread's own state.
-    unsafe {
-        let address = next_runtime_function(function, (*thread).caller);
-        entered::leave_entry_state(thread);
-        address
-    }
+/// A function of ours in place of the run-time library's. The call was made at `caller`, and is meant for `next` at `address`. If there is none it gives
+/// `missing`.
+macro_rules! in_place_of {
+    ($name:ident, ($($argument:ident),*), missing: $missing:expr, |$caller:ident, $address:ident, $next:ident| $call:expr) => {
+        const _: () = {
+            static NEXT: RuntimeFunction = RuntimeFunction::named(concat!(stringify!($name), "\0"));
+            unsafe extern "C-unwind" fn body($($argument: Word),*) -> Word {
+                let thread = thread::current_thread();
+                let $caller = thread.caller.get();
+                let $address = NEXT.address($caller);
+                entered::leave_entry_state(thread);
+                // SAFETY: the program's own arguments, or a task of ours that runs the program's, go to the function that it meant to call.
+                unsafe {
+                    if $address == 0 {
+                        return $missing;
+                    }
+                    let $next: unsafe extern "C-unwind" fn($(word!($argument)),*) -> Word = std::mem::transmute($address);
+                    $call
+                }
+            }
+            entry!(stringify!($name), body);
+        };
+    };
 }
 
 /// Functions that start a region: their arguments are the region's function, its data, the number of threads, and the others.
 macro_rules! launchers {
     ($($name:ident($($argument:ident),*);)*) => { $(const _: () = {
+        static NEXT: RuntimeFunction = RuntimeFunction::named(concat!(stringify!($name), "\0"));
         #[unsafe(link_section = openmp_section!())]
         unsafe extern "C-unwind" fn body(function: Word, data: Word, threads: Word, $($argument: Word),*) -> Word {
+            let thread = thread::current_thread();
+            let address = NEXT.address(thread.caller.get());
             // SAFETY: the program's own arguments go to the function that it meant to call, which gets a function of ours and its
             // argument in place of the region's. The frame is there until it returns.
             unsafe {
-                let thread = thread::current_thread();
-                let address = next_runtime_function(RuntimeFunction::$name, (*thread).caller);
                 let frame = match address {
                     0 => None,
                     address if reporting::is_owned(address) => {
@@ -96,91 +106,48 @@ macro_rules! waiting {
         $(waiting!(@one $wait_of_owned, $arguments, $name, $kind);)*
     };
     (@one $wait_of_owned:path, ($($argument:ident),*), $name:ident, $kind:ident) => {
-        const _: () = {
-            unsafe extern "C-unwind" fn body($($argument: Word),*) -> Word {
-                // SAFETY: the program's own arguments go to the function that it meant to call.
-                unsafe {
-                    let address = meant_by_call(RuntimeFunction::$name);
-                    if address == 0 {
-                        return 0;
-                    }
-                    let next: unsafe extern "C-unwind" fn($(word!($argument)),*) -> Word = std::mem::transmute(address);
-                    match reporting::is_owned(address) {
-                        true => $wait_of_owned(WaitKind::$kind, || next($($argument),*)),
-                        false => wait_in_region(WaitKind::$kind, || next($($argument),*)),
-                    }
-                }
-            }
-            entry!(stringify!($name), body);
-        };
+        in_place_of!($name, ($($argument),*), missing: 0, |caller, address, next| match reporting::is_owned(address) {
+            true => $wait_of_owned(WaitKind::$kind, || next($($argument),*)),
+            false => wait_in_region(WaitKind::$kind, || next($($argument),*)),
+        });
     };
 }
 
 /// Functions that acquire a mutex, at the address that is an argument, or one without an address. If the library reports by itself, the
 /// mutex is noted first: the report has neither the program's address nor its call.
 macro_rules! acquiring {
-    ($($name:ident $kind:ident |$argument:ident, $other:ident| $address:expr;)*) => { $(const _: () = {
-        unsafe extern "C-unwind" fn body($argument: Word, b: Word, $other: Word, d: Word, e: Word, f: Word) -> Word {
-            // SAFETY: the program's own arguments go to the function that it meant to call.
-            unsafe {
-                let caller = (*thread::current_thread()).caller;
-                let address = meant_by_call(RuntimeFunction::$name);
-                if address == 0 {
-                    return 0;
-                }
-                let next: unsafe extern "C-unwind" fn(Word, Word, Word, Word, Word, Word) -> Word =
-                    std::mem::transmute(address);
-                let mutex = AwaitedMutex { kind: MutexKind::$kind, address: $address, caller };
-                if !reporting::is_owned(address) {
-                    return wait_for_mutex(mutex, || next($argument, b, $other, d, e, f));
-                }
-                (*thread::current_thread()).team.mutex = mutex;
-                let result = next($argument, b, $other, d, e, f);
-                (*thread::current_thread()).team.mutex = AwaitedMutex::NONE;
-                result
+    ($($name:ident $kind:ident |$argument:ident, $other:ident| $address:expr;)*) => {
+        $(in_place_of!($name, ($argument, b, $other, d, e, f), missing: 0, |caller, address, next| {
+            let mutex = AwaitedMutex { kind: MutexKind::$kind, address: $address, caller };
+            if !reporting::is_owned(address) {
+                return wait_for_mutex(mutex, || next($argument, b, $other, d, e, f));
             }
-        }
-        entry!(stringify!($name), body);
-    };)* };
+            thread::current_thread().team.mutex.set(mutex);
+            let result = next($argument, b, $other, d, e, f);
+            thread::current_thread().team.mutex.set(AwaitedMutex::NONE);
+            result
+        });)*
+    };
 }
 
 /// Functions that make a task, or the tasks of a loop: the arguments after those that describe a task, when the task may be wrapped, and
 /// when the thread may wait for tasks.
 macro_rules! task_makers {
-    ($($name:ident($($argument:ident),*), of_loop: $of_loop:literal, wraps: $wraps:expr, waits: $waits:expr;)*) => { $(const _: () = {
-        unsafe extern "C-unwind" fn body(
-            function: Word,
-            data: Word,
-            copier: Word,
-            bytes: Word,
-            alignment: Word,
-            $($argument: Word),*
-        ) {
-            // SAFETY: the program's own arguments, or a task of ours that runs the program's, go to the function that it meant to call. The
-            // library has copied its arguments when it returns.
-            unsafe {
-                let address = meant_by_call(RuntimeFunction::$name);
-                if address == 0 {
-                    if !$of_loop {
-                        run_alone(function, data);
-                    }
-                    return;
-                }
-                let next: unsafe extern "C-unwind" fn(Word, Word, Word, Word, Word, $(word!($argument)),*) =
-                    std::mem::transmute(address);
+    ($($name:ident($($argument:ident),*), of_loop: $of_loop:literal, wraps: $wraps:expr, waits: $waits:expr;)*) => {
+        $(in_place_of!(
+            $name, (function, data, copier, bytes, alignment, $($argument),*),
+            missing: if $of_loop { 0 } else { run_alone(function, data) },
+            |caller, address, next| {
                 let call = TaskCall { function, data, copier, bytes, alignment, bounds: $of_loop };
                 let task = if $wraps && !reporting::is_owned(address) { tasks::wrap_task(call) } else { None };
                 let Some(task) = task else { return next(function, data, copier, bytes, alignment, $($argument),*) };
                 let (run, copy) = (tasks::run as *const () as Word, tasks::copy as *const () as Word);
                 let (source, bytes, alignment) = (&raw const task.source as Word, task.bytes, task.alignment);
-                wait_if($waits, WaitKind::Tasks, || {
-                    next(run, source, copy, bytes, alignment, $($argument),*);
-                    0
-                });
+                // The library has copied its arguments when it returns.
+                wait_if($waits, WaitKind::Tasks, || next(run, source, copy, bytes, alignment, $($argument),*))
             }
-        }
-        entry!(stringify!($name), body);
-    };)* };
+        );)*
+    };
 }
 
 launchers! {
@@ -244,14 +211,14 @@ task_makers! {
 /// The function with which LLVM's and Intel's compilers start regions. Its arguments are a location, the number of the region's arguments,
 /// the region's function, and those arguments.
 mod fork_call {
-    use super::{RuntimeFunction, launch_entry, next_runtime_function};
-    use crate::openmp::runtime::VISIBLE;
+    use super::{RuntimeFunction, launch_entry};
     use crate::state::thread::LAUNCH_OFFSET;
 
+    static NEXT: RuntimeFunction = RuntimeFunction::named("__kmpc_fork_call\0");
+
     unsafe extern "C" fn resolve(caller: usize) -> usize {
-        next_runtime_function(RuntimeFunction::__kmpc_fork_call, caller)
+        NEXT.address(caller)
     }
 
-    const PLACE: usize = RuntimeFunction::__kmpc_fork_call as usize;
-    launch_entry!("__kmpc_fork_call", LAUNCH_OFFSET, VISIBLE, PLACE, resolve);
+    launch_entry!("__kmpc_fork_call", LAUNCH_OFFSET, NEXT, resolve);
 }

@@ -29,8 +29,7 @@ struct SpecialCall {
 impl SpecialCall {
     /// Reads the entry's note, so it comes first.
     fn new(profiling: &'static CStr) -> Self {
-        // SAFETY: the calling thread's state.
-        SpecialCall { profiling, next: unsafe { (*thread::current_thread()).next } }
+        SpecialCall { profiling, next: thread::current_thread().next.get() }
     }
 
     /// Makes the real call. The function in C is looked up by name, the one in Fortran was found by the entry.
@@ -54,10 +53,8 @@ impl SpecialCall {
 }
 
 /// Runs the library's part of a rare function.
-fn run_cold(work: impl FnOnce(*mut RecorderThread)) {
-    let thread = thread::current_thread();
-    // SAFETY: the calling thread's state.
-    unsafe { enter::enter_cold(thread, || work(thread)) };
+fn run_cold(work: impl FnOnce(&RecorderThread)) {
+    enter::enter_cold(|| work(thread::current_thread()));
 }
 
 /// Returns whether a call succeeded. `ierror` is optional in mpi_f08.
@@ -77,30 +74,19 @@ unsafe fn has_succeeded<L: ArgumentLanguage>(result: Word, ierror: Word) -> bool
 /// # Safety
 /// `provided` is null, or the address that a successful call has filled.
 unsafe fn provided_level(provided: Word) -> c_int {
-    let mut level: c_int = 0;
     // SAFETY: the caller's promise.
-    unsafe {
-        if provided != 0 {
-            return int_at(provided);
-        }
-        call::call2(c"PMPI_Query_thread", &raw mut level as Word, 0);
-    }
-    level
+    if provided == 0 { call::ask(c"PMPI_Query_thread", [], 0) } else { unsafe { int_at(provided) } }
 }
 
 fn on_initialised(level: c_int) {
-    let thread = thread::current_thread();
     // Also if recording was given up by now, because the other ranks count on this one.
-    // SAFETY: the calling thread's state; MPI has just said that it is initialised.
-    unsafe {
-        enter::enter_quietly(thread, || {
-            guard::catch_panic(|| {
-                if detect::detect_mpi() {
-                    start::on_initialised(thread, start::thread_level(level));
-                }
-            })
-        })
-    };
+    enter::enter_quietly(|| {
+        guard::catch_panic(|| {
+            if detect::detect_mpi() {
+                start::on_initialised(thread::current_thread(), start::thread_level(level));
+            }
+        });
+    });
 }
 
 /// Runs `work`, which is given whether it is outside of all other such calls on this thread: Fortran's MPI_Init may call C's.
@@ -114,8 +100,7 @@ fn run_outermost<T>(work: impl FnOnce(bool) -> T) -> T {
 
 /// Forgets the entry's note, which these functions do not need any more.
 fn leave_entry() {
-    // SAFETY: the calling thread's state, which the entry has filled.
-    unsafe { entered::leave_entry_state(thread::current_thread()) };
+    entered::leave_entry_state(thread::current_thread());
 }
 
 /// Initialises MPI. `note` runs after the outermost call, if that was successful.

@@ -16,7 +16,6 @@ use crate::processor::begin_thread;
 use crate::sampling;
 use crate::sampling::pools::{self, PoolCounts};
 use crate::state::stage::{RecordingState, recording_state};
-use crate::state::thread;
 use crate::system::foreign::NextFunction;
 
 static NEXT: NextFunction = NextFunction::named(c"pthread_create");
@@ -57,15 +56,14 @@ unsafe extern "C-unwind" fn pthread_create(
         }
         let pool = pools::find_pool(function, argument);
         if openmp::may_have_linked_library() {
-            enter::enter_recording(thread::current_thread(), || run_critical_section(openmp::report_linked_library));
+            enter::enter_recording(|| run_critical_section(openmp::report_linked_library));
         }
         // Threads created before MPI_Init may be sampled later.
         let is_wanted = sampling::is_on() || recording_state() == RecordingState::Idle;
-        if !is_wanted || stack_bytes(attributes) < MIN_STACK {
-            return next(thread, attributes, function, argument);
-        }
+        let has_room = is_wanted && MIN_STACK <= stack_bytes(attributes);
         // From the program's heap, as the C library does itself: the thread may not wait for the recorder's heap here.
-        let new = libc::malloc(size_of::<StartingThread>()).cast::<StartingThread>();
+        let new = if has_room { libc::malloc(size_of::<StartingThread>()).cast() } else { std::ptr::null_mut() };
+        let new: *mut StartingThread = new;
         if new.is_null() {
             return next(thread, attributes, function, argument);
         }
@@ -100,7 +98,7 @@ unsafe extern "C" fn enter_new_thread(new: *mut StartingThread) -> ThreadStart {
             pool.enter(id);
         }
         if sampling::is_on() {
-            enter::enter_recording(thread::current_thread(), || run_critical_section(|| sampling::thread_begins(id)));
+            enter::enter_recording(|| run_critical_section(|| sampling::thread_begins(id)));
         }
         start
     }

@@ -21,12 +21,9 @@ unsafe extern "C-unwind" fn dlclose(handle: *mut c_void) -> c_int {
         return -1;
     }
     let (thread, mut has_begun) = (thread::current_thread(), false);
-    // SAFETY: the calling thread's state.
-    unsafe {
-        // Attributes the samples so far to the objects that are loaded now.
-        if sampling::is_on() && (*thread).busy == 0 && !signals::in_critical(thread) {
-            enter::enter_recording(thread, || has_begun = sampling::begin_unloading());
-        }
+    // Attributes the samples so far to the objects that are loaded now.
+    if sampling::is_on() && thread.busy.get() == 0 && !signals::in_critical(thread) {
+        enter::enter_recording(|| has_begun = sampling::begin_unloading());
     }
     // SAFETY: the function of this name; the program's own argument.
     let result = unsafe {

@@ -399,11 +399,19 @@ impl RankScript {
     pub fn in_pool(mut self, system_id: u32, location: CodeAddress, threads: u32) -> Self {
         let address = self.address_of(location.offset + 1);
         let routine = self.site_ids[&address];
-        let pool = ThreadPool { id: 0, routine, threads, started: threads.into() };
+        let pool = ThreadPool { routine, threads, started: threads.into(), ..ThreadPool::default() };
         for thread in self.sampled.iter_mut().filter(|one| one.thread.system_id == system_id) {
             thread.thread.pool = pool.id;
         }
         self.define(Definition::ThreadPool(pool))
+    }
+
+    /// `started` threads, one at a time and too short for samples, start with the routine at `location` and use `cpu_ms` in all.
+    pub fn short_threads(mut self, location: CodeAddress, started: u64, cpu_ms: f64) -> Self {
+        let address = self.address_of(location.offset + 1);
+        let routine = self.site_ids[&address];
+        let ended_cpu_ns = (cpu_ms * 1e6) as u64;
+        self.define(Definition::ThreadPool(ThreadPool { id: 0, routine, threads: 1, started, ended_cpu_ns }))
     }
 
     /// `n` samples of the thread that called MPI_Init are lost here.

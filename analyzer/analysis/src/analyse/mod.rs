@@ -11,10 +11,10 @@ use lbprof_collector::format::RecordingMode;
 use lbprof_collector::problem::Severity;
 use lbprof_collector::{Problem, ProblemKind};
 
-use self::exported::{EventExport, ExportSelection, RegionObserver};
+use self::exported::{EventExport, ExportSelection};
 use self::observers::{RequiredObservers, RunObservers};
 pub use self::options::AnalysisOptions;
-pub(crate) use self::passes::{LocalPasses, ReplayRequest, ReplayWishes, RunPasses};
+pub(crate) use self::passes::{LocalPasses, RunPasses};
 pub use self::passes::{PassRunner, ProcessFailure};
 use crate::metrics::cluster;
 use crate::metrics::findings::find_data_problems;
@@ -27,13 +27,13 @@ use crate::profile::joining::most_of_rank;
 use crate::read::open::RecordedRun;
 use crate::read::pass::FoldProgress;
 use crate::read::spawned;
-use crate::replay::what_if::ProgramWork;
+use crate::replay::what_if::{plan_scenarios, plan_within, replay_conditions};
 use crate::replay::{ReplayOptions, ReplayScope, ScopeObserver, SurveyedRun, replay_run_in_order};
 use crate::select::{Selection, SelectionError, region};
 use crate::structure::RunStructure;
 use crate::structure::survey::CallSurvey;
 use crate::structure::symbols::{self, CodePlace, ResolvedNames};
-use crate::views::TimelineView;
+use crate::views::{StackCourse, TimelineView};
 
 /// The work that is being done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,13 +138,6 @@ struct PartAnalysis<'a> {
     region: Option<RegionIdx>,
 }
 
-/// The part of a run that a replay is about.
-struct ReplayedPart<'a> {
-    model: &'a Model,
-    scope: &'a ReplayScope,
-    work: &'a ProgramWork<'a>,
-}
-
 impl<'a> PartAnalysis<'a> {
     fn new(
         run: &RecordedRun,
@@ -176,20 +169,31 @@ impl<'a> PartAnalysis<'a> {
         self.model.asked = asked_scenarios(&mut self.model, &self.first.names, options)?;
         let (all, model) = (self.whole.as_ref().unwrap_or(&self.model), &self.model);
         let scope = ReplayScope::part(all, &self.first.survey, &self.part, model, self.region);
-        let work = ProgramWork::new(model);
-        let (observers, scenarios) = match self.region {
+        let (required, mut scenarios) = match self.region {
             None => {
                 let AnalysisOptions { watch, statistics, .. } = *options;
-                (RequiredObservers { watch, statistics }, work.plan(&model.asked))
+                (RequiredObservers { watch, statistics }, plan_scenarios(model, &model.asked))
             }
-            Some(region) => (RequiredObservers::default(), work.plan_within(region, &model.asked)),
+            Some(region) => (RequiredObservers::default(), plan_within(model, region, &model.asked)),
         };
-        let is_shared = self.whole.is_none();
-        let wishes = ReplayWishes { observers, scenarios, is_shared, segment_steps: options.segment_steps };
-        let part = ReplayedPart { model, scope: &scope, work: &work };
-        let (results, watched, statistics) = self.first.replay(all, &part, wishes)?;
+        // Calls that were recorded as sums cannot be replayed.
+        if self.first.survey.profiles {
+            scenarios.clear();
+        }
+        let replay = ReplayOptions {
+            scenarios: replay_conditions(&scenarios, model),
+            code: Some(&self.first.names.sampled).filter(|code| !code.is_empty()),
+            segment_steps: options.segment_steps,
+            is_shared: self.whole.is_none(),
+            ..ReplayOptions::new(&scope)
+        };
+        let (results, watched, statistics) = self.first.replay(all, RunObservers::new(model, required), replay)?;
         (self.model.followed, self.model.statistics) = (results, statistics);
-        Ok(watched)
+        let sampled = &self.first.names.sampled;
+        Ok(watched.map(|seen| {
+            let stacks = StackCourse::new(self.first.surveyed(&self.model), sampled, seen.end);
+            TimelineView { stacks, ..seen }
+        }))
     }
 
     fn export(&mut self, options: &AnalysisOptions, format: &mut dyn EventExport) -> Result<(), AnalysisError> {
@@ -198,16 +202,11 @@ impl<'a> PartAnalysis<'a> {
         let scope = ReplayScope::part(all, &self.first.survey, &self.part, model, self.region);
         let exported = ExportSelection { model, places: &self.first.names.places, region: self.region };
         format.on_start(&exported)?;
-        self.model.followed = loop {
-            let results = (!self.first.has_only_sums()).then(|| {
-                let mut observer = ScopeObserver::new(&scope, RegionObserver::new(&exported, format));
-                let (surveyed, options) = (self.first.surveyed(all), ReplayOptions::new(&scope));
-                replay_run_in_order(surveyed, options, &mut observer, &self.first.replay_report())
-            });
-            if !format.again() {
-                break results;
-            }
-        };
+        self.model.followed = (!self.first.has_only_sums()).then(|| {
+            let mut observer = ScopeObserver::new(&scope, format);
+            let (surveyed, options) = (self.first.surveyed(all), ReplayOptions::new(&scope));
+            replay_run_in_order(surveyed, options, &mut observer, &self.first.replay_report())
+        });
         Ok(())
     }
 
@@ -292,30 +291,19 @@ impl<'a> RunPreparation<'a> {
         }
     }
 
-    /// Replays the whole run, whose model is `all`, with observers and scenarios for a part.
+    /// Replays the whole run, whose model is `all`, and shows what lies in the scope of `options` to the observers.
     fn replay(
         &self,
         all: &Model,
-        &ReplayedPart { model, scope, work }: &ReplayedPart,
-        mut wishes: ReplayWishes,
+        observers: RunObservers,
+        options: ReplayOptions,
     ) -> Result<ObservedReplay, ProcessFailure> {
         if self.has_only_sums() {
             return Ok(ObservedReplay::default());
         }
-        // Calls that were recorded as sums cannot be replayed.
-        if self.survey.profiles {
-            wishes.scenarios.clear();
-        }
-        let observers = RunObservers::new(model, wishes.observers);
-        let mut observer = (!observers.is_empty()).then(|| ScopeObserver::new(scope, observers));
-        let options = ReplayOptions {
-            scenarios: work.conditions(&wishes.scenarios),
-            code: Some(&self.names.sampled).filter(|code| !code.is_empty()),
-            segment_steps: wishes.segment_steps,
-            ..ReplayOptions::new(scope)
-        };
-        let request = ReplayRequest { surveyed: self.surveyed(all), options, wishes: &wishes };
-        let results = self.passes.get().follow(request, observer.as_mut(), &self.replay_report())?;
+        let mut observer = (!observers.is_empty()).then(|| ScopeObserver::new(options.scope, observers));
+        let results =
+            self.passes.get().follow(self.surveyed(all), options, observer.as_mut(), &self.replay_report())?;
         let (watched, statistics) = observer.map(ScopeObserver::into_inner).unwrap_or_default().finish();
         Ok((Some(results), watched, statistics))
     }
@@ -341,8 +329,8 @@ impl<'a> RunPreparation<'a> {
             code: &self.names.sampled,
             most_iterations: most_of_rank(self.most_iterations, run.headers.len()),
         };
-        let report = |progress| (self.report)(AnalysisStage::AddingUp(progress));
-        let mut model = self.passes.get().gather(run, input, &report)?;
+        let mut model =
+            self.passes.get().gather(run, input, &|progress| (self.report)(AnalysisStage::AddingUp(progress)))?;
         model.problems.extend(self.names.problems.iter().cloned());
         model.problems.extend(spawned::where_recorded(&run.dir, &model.problems));
         Ok(model)

@@ -28,6 +28,10 @@ impl<'a> RunObservers<'a> {
         }
     }
 
+    pub(crate) fn required(&self) -> RequiredObservers {
+        RequiredObservers { watch: self.watch.is_some(), statistics: self.statistics.is_some() }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.watch.is_none() && self.statistics.is_none()
     }

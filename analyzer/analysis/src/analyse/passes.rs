@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use bincode::{Decode, Encode};
 
-use super::observers::{RequiredObservers, RunObservers};
+use super::observers::RunObservers;
 use crate::model::Model;
 use crate::model::replay_results::ReplayResults;
-use crate::model::what_if::WhatIfScenario;
 use crate::profile::{GatherInput, gather_run};
 use crate::read::open::RecordedRun;
 use crate::read::pass::ProgressReport;
@@ -36,25 +35,11 @@ pub(crate) trait RunPasses: Debug + Send + Sync {
     /// Makes the third pass.
     fn follow(
         &self,
-        request: ReplayRequest,
+        surveyed: SurveyedRun,
+        options: ReplayOptions,
         observer: Option<&mut ScopeObserver<RunObservers>>,
         progress: ProgressReport,
     ) -> Result<ReplayResults, ProcessFailure>;
-}
-
-pub(crate) struct ReplayRequest<'a> {
-    pub(crate) surveyed: SurveyedRun<'a>,
-    pub(crate) options: ReplayOptions<'a>,
-    pub(crate) wishes: &'a ReplayWishes,
-}
-
-pub(crate) struct ReplayWishes {
-    pub(crate) observers: RequiredObservers,
-    pub(crate) scenarios: Vec<WhatIfScenario>,
-    /// True if other processes may replay a part of the run.
-    pub(crate) is_shared: bool,
-    /// Steps of all ranks together in a segment; `None`: as many as serve best.
-    pub(crate) segment_steps: Option<usize>,
 }
 
 /// A handle of whoever makes the passes; by default this process alone.
@@ -91,10 +76,11 @@ impl RunPasses for LocalPasses {
 
     fn follow(
         &self,
-        request: ReplayRequest,
+        surveyed: SurveyedRun,
+        options: ReplayOptions,
         observer: Option<&mut ScopeObserver<RunObservers>>,
         progress: ProgressReport,
     ) -> Result<ReplayResults, ProcessFailure> {
-        Ok(replay_run(request.surveyed, request.options, observer, progress))
+        Ok(replay_run(surveyed, options, observer, progress))
     }
 }

@@ -4,15 +4,15 @@ use bincode::Decode;
 
 use super::process_group::ProcessGroup;
 use super::replay::follow_share;
+use crate::analyse::ProcessFailure;
 use crate::analyse::observers::{RequiredObservers, RunObservers};
-use crate::analyse::{ProcessFailure, ReplayWishes};
 use crate::codec::encode_value;
 use crate::model::Model;
 use crate::model::sites::CallSiteTable;
 use crate::model::what_if::WhatIfScenario;
 use crate::profile::{GatherInput, PartialModel, gather_ranks};
 use crate::read::open::RecordedRun;
-use crate::replay::what_if::ProgramWork;
+use crate::replay::what_if::replay_conditions;
 use crate::replay::{ReplayOptions, ReplayScope, ScopeObserver, SurveyedRun};
 use crate::structure::RunStructure;
 use crate::structure::sampled_code::SampledCode;
@@ -51,10 +51,14 @@ pub(super) struct ReplayJob {
     segment_steps: Option<usize>,
 }
 
-pub(super) fn encode_replay_job(surveyed: SurveyedRun, code: Option<&SampledCode>, wishes: &ReplayWishes) -> Vec<u8> {
+pub(super) fn encode_replay_job(
+    surveyed: SurveyedRun,
+    options: &ReplayOptions,
+    observers: RequiredObservers,
+) -> Vec<u8> {
     let SurveyedRun { structure, model, .. } = surveyed;
-    let ReplayWishes { observers, scenarios, segment_steps, .. } = wishes;
-    encode_value(&(model, structure, code, scenarios, *observers, *segment_steps))
+    let scenarios: Vec<WhatIfScenario> = options.scenarios.iter().map(|(scenario, _)| *scenario).collect();
+    encode_value(&(model, structure, options.code, scenarios, observers, options.segment_steps))
 }
 
 impl ReplayJob {
@@ -72,9 +76,8 @@ impl ReplayJob {
         let scope = ReplayScope::whole_run(model);
         let observers = RunObservers::new(model, self.observers);
         let observer = (!observers.is_empty()).then(|| ScopeObserver::new(&scope, observers));
-        let work = ProgramWork::new(model);
         let options = ReplayOptions {
-            scenarios: work.conditions(scenarios),
+            scenarios: replay_conditions(scenarios, model),
             code: code.as_ref(),
             segment_steps: *segment_steps,
             ..ReplayOptions::new(&scope)

@@ -13,7 +13,7 @@ use super::process_group::ProcessGroup;
 use super::protocol::{OpenRun, ProcessCommand, RecordPass};
 use super::replay::{follow_as_leader, start_replay};
 use crate::analyse::observers::RunObservers;
-use crate::analyse::{LocalPasses, PassRunner, ProcessFailure, ReplayRequest, RunPasses};
+use crate::analyse::{LocalPasses, PassRunner, ProcessFailure, RunPasses};
 use crate::model::Model;
 use crate::model::replay_results::ReplayResults;
 use crate::partial_result::PartialResult;
@@ -21,8 +21,8 @@ use crate::profile::{GatherInput, finish_model, gather_ranks};
 use crate::read::files::{OpenedLog, RankShare, RunFiles};
 use crate::read::open::{RecordedRun, RunError, is_folder, read_error};
 use crate::read::pass::{FoldProgress, ProgressReport};
-use crate::replay::ScopeObserver;
 use crate::replay::segments::surveyed_run::LookupTables;
+use crate::replay::{ReplayOptions, ScopeObserver, SurveyedRun};
 use crate::structure::survey::{CallSurvey, survey_ranks};
 
 /// Process 0 of a process group.
@@ -168,22 +168,23 @@ impl RunPasses for LeaderProcess {
 
     fn follow(
         &self,
-        request: ReplayRequest,
+        surveyed: SurveyedRun,
+        options: ReplayOptions,
         observer: Option<&mut ScopeObserver<RunObservers>>,
         progress: ProgressReport,
     ) -> Result<ReplayResults, ProcessFailure> {
-        let ReplayRequest { surveyed, ref options, wishes } = request;
-        let is_shared = wishes.is_shared && self.team.processes() > 1 && options.can_cut(surveyed.model);
+        let is_shared = options.is_shared && self.team.processes() > 1 && options.can_cut(surveyed.model);
+        let required = observer.as_ref().map(|observer| observer.inner().required()).unwrap_or_default();
         if !is_shared
-            || !self.begin(RecordPass::Follow, surveyed.run, || encode_replay_job(surveyed, options.code, wishes))?
+            || !self.begin(RecordPass::Follow, surveyed.run, || encode_replay_job(surveyed, &options, required))?
         {
-            return LocalPasses.follow(request, observer, progress);
+            return LocalPasses.follow(surveyed, options, observer, progress);
         }
         let tables = LookupTables::new(surveyed.model);
         let ids = tables.ids(surveyed, observer.is_some());
-        match start_replay(&self.team, surveyed, ids, options)? {
-            Some(ranks) => follow_as_leader(&self.team, surveyed, ids, ranks, request.options, observer, progress),
-            None => LocalPasses.follow(request, observer, progress),
+        match start_replay(&self.team, surveyed, ids, &options)? {
+            Some(ranks) => follow_as_leader(&self.team, surveyed, ids, ranks, options, observer, progress),
+            None => LocalPasses.follow(surveyed, options, observer, progress),
         }
     }
 }

@@ -365,7 +365,8 @@ impl<'a> SegmentWorker<'_, 'a> {
     fn read_remainder(&mut self) -> Result<Option<Vec<LocalRemainder>>, ProcessFailure> {
         let own = self.team.guarded(|| {
             let is_all = self.reading.read_rest();
-            let rest = is_all.then(|| self.reading.take_rest().into_iter().map(|input| input.read).collect());
+            let rest = if is_all { self.reading.take_rest() } else { None };
+            let rest = rest.map(|rest| rest.into_iter().map(|input| input.read).collect());
             Ok(LocalRemainder { from: std::mem::take(&mut self.at), steps: rest })
         });
         self.team.gather(own)

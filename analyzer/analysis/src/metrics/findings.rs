@@ -6,10 +6,10 @@ use lbprof_collector::definition::EndReason;
 use lbprof_collector::polling::PollGapRule;
 use lbprof_collector::words::{CountedNoun, GroupedNumber, format_seconds, seconds_like};
 use lbprof_collector::{Activity, Problem, ProblemKind};
-use lbprof_thresholds::metrics::{MIN_TIME_WITHOUT_CALLS_S, MIN_UNEVEN_PAUSES};
+use lbprof_thresholds::metrics::{MIN_DISTURBANCE, MIN_STANDARD_ERRORS, MIN_TIME_WITHOUT_CALLS_S, MIN_UNEVEN_PAUSES};
 
 use crate::metrics::preemption::{PreemptionLoss, is_yielding, preemption_loss, without_core};
-use crate::model::recorder_time::{is_disturbed, recorder_cost};
+use crate::model::samples::CpuTime;
 use crate::model::{Model, RankModel};
 use crate::read::open::n_recorded;
 
@@ -91,8 +91,8 @@ fn of_rank(window_s: (f64, f64), rank: &RankModel, lost: Option<PreemptionLoss>,
         found.push(rank_problem(rank.rank, ProblemKind::NotClosed, 1, detail));
     }
     let all_s = rank.end_s - rank.begin_s;
-    if is_disturbed(rank) {
-        let recorder = recorder_cost(rank);
+    let recorder = recorder_cost(rank);
+    if recorder.seconds - MIN_STANDARD_ERRORS * recorder.error_s() > MIN_DISTURBANCE * all_s {
         let writing_s = rank.inclusive(0)[Activity::Recorder as usize];
         let detail = format!(
             "rank {}: {} of {}, {} of that for writing the log",
@@ -126,6 +126,15 @@ fn of_rank(window_s: (f64, f64), rank: &RankModel, lost: Option<PreemptionLoss>,
     found
 }
 
+/// Returns the cost of the recorder for a rank's first thread: the time of writing the log, and of its code in calls, by samples.
+///
+/// This is the cost in this program, with its caches. Time in the kernel is part of writing the log; taking samples is not included.
+fn recorder_cost(rank: &RankModel) -> CpuTime {
+    let mut cost = rank.samples.recorder;
+    cost.seconds += rank.inclusive(0)[Activity::Recorder as usize];
+    cost
+}
+
 /// Returns the note that threads of a rank other than its first call MPI, whether their calls are a part of its figures or not.
 fn other_threads(rank: &RankModel) -> Option<Problem> {
     let beside = CountedNoun(u64::from(rank.other_threads), "more thread");
@@ -145,7 +154,6 @@ fn other_threads(rank: &RankModel) -> Option<Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::samples::CpuTime;
 
     /// Returns the finding for a rank that ran for 10 s with this number of 5 ms samples in the recorder's code.
     fn found_with(samples: usize) -> Option<String> {

@@ -145,18 +145,18 @@ impl<'a> FunctionTimes<'a> {
         })
     }
 
-    /// CPU time of functions by the function of the program that called them, as far as that is known, in a region or in all.
-    pub fn by_caller(&self, region: Option<RegionIdx>) -> BTreeMap<u32, BTreeMap<u32, CpuTime>> {
+    /// CPU time of functions by the function of the program that called them and the line of the call, as far as these are known, in a region or in all.
+    pub fn by_caller(&self, region: Option<RegionIdx>) -> BTreeMap<u32, BTreeMap<(u32, Option<u32>), CpuTime>> {
         self.sum_within(region, |node| self.code.caller(node))
     }
 
-    /// Returns the CPU time of functions by another function that `other` finds for a node.
-    fn sum_within(
+    /// Returns the CPU time of functions by what `other` finds for a node.
+    fn sum_within<Other: Ord>(
         &self,
         region: Option<RegionIdx>,
-        other: impl Fn(u32) -> Option<u32>,
-    ) -> BTreeMap<u32, BTreeMap<u32, CpuTime>> {
-        let mut sums: BTreeMap<u32, BTreeMap<u32, CpuTime>> = BTreeMap::new();
+        other: impl Fn(u32) -> Option<Other>,
+    ) -> BTreeMap<u32, BTreeMap<Other, CpuTime>> {
+        let mut sums: BTreeMap<u32, BTreeMap<Other, CpuTime>> = BTreeMap::new();
         for (node, time) in self.model.ranks.iter().flat_map(|rank| executing_times(rank, self.threads, region)) {
             if let Some(other) = other(node) {
                 sums.entry(self.code.responsible(node)).or_default().entry(other).or_default().add(time);

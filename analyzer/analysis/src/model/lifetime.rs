@@ -21,8 +21,6 @@ pub struct ProcessLifetime {
     pub finalize_s: Option<f64>,
     /// From the return of MPI_Finalize to the exit of the process.
     pub after_finalize_s: Option<f64>,
-    /// True if a signal was seen that ended the process: its window lasts until then.
-    pub is_killed: bool,
 }
 
 impl ProcessLifetime {

@@ -14,7 +14,6 @@ pub mod moment;
 mod own_loops;
 pub(crate) mod program_list;
 mod rank;
-pub(crate) mod recorder_time;
 mod region;
 pub mod region_state;
 pub mod replay_results;

@@ -78,8 +78,7 @@ impl ReplayResults {
 
     /// T_ideal by replay (docs/metrics.md §1), in seconds; `None` where it was not asked for, or not all that ranks wait for is known.
     pub fn t_ideal_s(&self) -> Option<f64> {
-        let is_ideal = [WhatIfScenario::IdealAsRecorded, WhatIfScenario::Ideal];
-        let ideal = is_ideal.iter().find_map(|one| self.scenario_times.iter().find(|(scenario, _)| scenario == one));
+        let ideal = self.scenario_times.iter().find(|(scenario, _)| *scenario == WhatIfScenario::Ideal);
         ideal.filter(|_| self.counts.all_is_known()).map(|&(_, time_s)| time_s)
     }
 }
@@ -164,20 +163,29 @@ pub struct TasksOnDemand {
     pub tasks: u64,
     /// Seconds of computation in them.
     pub total_s: f64,
-    /// Seconds of all computation.
-    pub computed_s: f64,
     /// The world ranks whose windows hold the counters that tasks were taken from, ascending; none where messages hand them out.
     pub hosts: Vec<u32>,
+    /// The ranks that answer requests, ascending.
+    pub servers: Vec<RequestServer>,
     /// The last tasks of ranks, by rank.
     pub last: Vec<LastTasks>,
 }
 
-impl TasksOnDemand {
-    /// Returns the rank that hosts the only counter from which ranks take their tasks, and takes none itself.
-    pub fn host_without_tasks(&self) -> Option<u32> {
-        let &[host] = self.hosts.as_slice() else { return None };
-        (!self.last.iter().any(|last| last.rank == host)).then_some(host)
-    }
+/// A rank that receives the first message of several, and answers some of them before it receives the next one.
+#[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
+pub struct RequestServer {
+    /// The world rank.
+    pub rank: u32,
+    /// Number of messages.
+    pub requests: u64,
+    /// Number of answers.
+    pub answers: u64,
+    /// Seconds of its computation between the first answer and the last.
+    pub computed_s: f64,
+    /// Seconds for which requests lay there while it neither computed nor received them, as one that sleeps between polls.
+    pub unseen_s: f64,
+    /// Seconds by which tasks would be over earlier if it computed twice as fast, and if it neither computed nor slept.
+    pub saved_s: [f64; 2],
 }
 
 /// The last tasks of a rank: after each there is none left until a collective operation of the rank, or the end.

@@ -121,8 +121,6 @@ pub struct RankSamples {
     pub of: [ThreadSamples; SampledThreads::ALL.len()],
     /// CPU time of the first thread in the recorder's code, but for the writing of logs, whose time the records have.
     pub recorder: CpuTime,
-    /// The part of that outside of calls, in seconds by region, without inner ones; sorted.
-    pub recorder_by_region: Vec<(RegionIdx, f64)>,
     /// CPU time of the first thread in functions of the program that MPI called, and in what these called; sorted.
     pub called_back: Vec<(CalledBackAt, CpuTime)>,
     /// Time that the first thread was in states of computation, if the log has it.

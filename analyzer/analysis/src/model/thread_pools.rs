@@ -15,4 +15,6 @@ pub struct SampledPool {
     pub started: u64,
     /// Their sampled CPU time, by the state of the rank's first thread; sorted.
     pub times: Vec<(SampledAt, CpuTime)>,
+    /// CPU time of threads that have ended for which there are no samples, of the whole run.
+    pub unsampled_s: f64,
 }

@@ -7,12 +7,8 @@ use super::region::RegionIdx;
 /// A what-if scenario: a change whose effect the replay predicts.
 #[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
 pub enum WhatIfScenario {
-    /// On an ideal network: T_ideal, unless the recorder disturbed the run.
+    /// On an ideal network: T_ideal.
     Ideal,
-    /// In a run that the recorder disturbed: on an ideal network, the recorder's time included: T_ideal.
-    IdealAsRecorded,
-    /// In a run that the recorder disturbed: the run as it was without the recorder's time, which the other scenarios leave out, too.
-    WithoutRecorder,
     /// The run as it was: the measured time, to see how far replays can be trusted.
     Measured,
     /// On a network with this latency in seconds, and bytes per second.
@@ -42,7 +38,7 @@ pub enum WhatIfScenario {
 impl WhatIfScenario {
     /// Returns whether messages would take another time.
     pub fn is_network(self) -> bool {
-        matches!(self, WhatIfScenario::Ideal | WhatIfScenario::IdealAsRecorded | WhatIfScenario::Network(..))
+        matches!(self, WhatIfScenario::Ideal | WhatIfScenario::Network(..))
     }
 
     /// Returns whether threads would do other parts of their rank's work.

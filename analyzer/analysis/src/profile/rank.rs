@@ -175,7 +175,6 @@ impl<'a> RankBuilder<'a> {
             init_s: self.seconds_between(entered_init, left_init),
             recorder_start_s: self.seconds_between(left_init, Some(window.0)),
             finalize_s: self.seconds_between(Some(window.1), left_finalize),
-            is_killed: points.contains_key(&LifetimePoint::Killed),
             after_finalize_s: self.seconds_between(left_finalize, ended),
         }
     }
@@ -315,23 +314,16 @@ impl<'a> RankBuilder<'a> {
         let mut lines: BTreeMap<SampledLine, CpuTime> = BTreeMap::new();
         for threads in SampledThreads::ALL {
             let mut times: BTreeMap<SampledAt, CpuTime> = BTreeMap::new();
-            let mut recorder_by_region: BTreeMap<RegionIdx, f64> = BTreeMap::new();
             for (&(region, activity, stack), time) in in_order(&sums.times[threads as usize]) {
                 let node = code.node_of(stack);
                 let region = self.region(region);
                 times.entry(SampledAt { region, activity, node }).or_default().add(time);
                 if threads == SampledThreads::First && activity != Activity::Recorder && code.is_recorder(node) {
                     self.rank.samples.recorder.add(time);
-                    if activity == Activity::Computation {
-                        *recorder_by_region.entry(region).or_default() += time.seconds;
-                    }
                 }
                 if activity == Activity::Computation || threads != SampledThreads::First {
                     lines.entry((threads, region, code.leaf_of(stack))).or_default().add(time);
                 }
-            }
-            if threads == SampledThreads::First {
-                self.rank.samples.recorder_by_region = recorder_by_region.into_iter().collect();
             }
             self.rank.samples.of[threads as usize] =
                 ThreadSamples { threads: sums.threads(threads), times: times.into_iter().collect() };
@@ -349,16 +341,22 @@ impl<'a> RankBuilder<'a> {
     }
 
     fn thread_pools(&mut self, sums: &SampleSums, code: &SampledCode) {
-        for of_pool in in_order(&sums.pools).chunk_by(|a, b| a.0.0 == b.0.0) {
-            let pool = of_pool.first().and_then(|&(&(id, _), _)| self.definitions.thread_pools.get(&id));
-            let Some(&ThreadPool { routine, threads, started, .. }) = pool else { continue };
+        let sampled = in_order(&sums.pools);
+        let pools: Vec<ThreadPool> = self.definitions.thread_pools.values().copied().collect();
+        for ThreadPool { id, routine, threads, started, ended_cpu_ns } in pools {
             let mut times: BTreeMap<SampledAt, CpuTime> = BTreeMap::new();
-            for &(&(_, (region, activity, stack)), time) in of_pool {
+            for &(&(_, (region, activity, stack)), time) in sampled.iter().filter(|one| one.0.0 == id) {
                 let at = SampledAt { region: self.region(region), activity, node: code.node_of(stack) };
                 times.entry(at).or_default().add(time);
             }
+            let sampled_s: f64 = times.values().map(|time| time.seconds).sum();
+            let unsampled_s = match self.span == TickSpan::ALL {
+                true => (ended_cpu_ns as f64 * 1e-9 - sampled_s).max(0.0),
+                false => 0.0,
+            };
             let routine = if routine == NONE { None } else { self.site(routine) };
-            self.rank.pools.push(SampledPool { routine, threads, started, times: times.into_iter().collect() });
+            let times = times.into_iter().collect();
+            self.rank.pools.push(SampledPool { routine, threads, started, times, unsampled_s });
         }
     }
 

@@ -148,13 +148,13 @@ impl SampleSource<'_> {
         Some(samples).filter(|samples| !samples.all.is_empty() || samples.off_core.known > 0)
     }
 
-    /// Returns the samples of the rank's first thread in the order of time, out of at most `most` samples of all threads: ticks, line, and CPU time in
+    /// Returns the samples of the rank's first thread in the order of time, out of at most `most` samples of all threads: ticks, stack, and CPU time in
     /// seconds.
     pub fn samples_of_first_thread(&self, most: usize) -> Vec<(u64, u32, f64)> {
         let Some(SortedSamples { all, whose, .. }) = self.read(TickSpan::ALL, most) else { return Vec::new() };
         all.iter()
             .filter(|one| one.off_core.is_none() && whose[one.thread as usize] == SampledThreads::First)
-            .map(|one| (one.ticks, self.code.leaf_of(one.stack), one.time.seconds))
+            .map(|one| (one.ticks, one.stack, one.time.seconds))
             .collect()
     }
 }

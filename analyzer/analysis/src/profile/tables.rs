@@ -104,7 +104,6 @@ pub(crate) fn map_regions(rank: &mut RankModel, new: impl Fn(RegionIdx) -> Optio
     for off_core in rank.samples.off_core.iter_mut() {
         map_sorted(&mut off_core.places, |at| &mut at.0, &new);
     }
-    map_sorted(&mut rank.samples.recorder_by_region, |idx| idx, &new);
     for pool in &mut rank.pools {
         map_sorted(&mut pool.times, |at| &mut at.region, &new);
     }
@@ -148,16 +147,14 @@ mod tests {
     use lbprof_collector::Activity;
 
     #[test]
-    fn new_numbers_of_regions_reach_the_recorders_time_and_pools() {
+    fn new_numbers_of_regions_reach_the_pools() {
         let at = |region| SampledAt { region, activity: Activity::Computation, node: 0 };
-        let times = [1, 2].map(|region| (at(region), CpuTime { samples: u64::from(region), ..CpuTime::default() }));
+        let times = [1, 2, 3].map(|region| (at(region), CpuTime { samples: u64::from(region), ..CpuTime::default() }));
         let pools = vec![SampledPool { times: times.to_vec(), ..SampledPool::default() }];
         let mut rank = RankModel { pools, ..RankModel::default() };
-        rank.samples.recorder_by_region = vec![(1, 1.0), (2, 2.0), (3, 3.0)];
         map_regions(&mut rank, |region| [Some(0), Some(2), Some(1), None][region as usize]);
-        assert_eq!(rank.samples.recorder_by_region, [(1, 2.0), (2, 1.0)], "sorted; a region that is left out is gone");
         let regions: Vec<(RegionIdx, u64)> =
             rank.pools[0].times.iter().map(|(at, time)| (at.region, time.samples)).collect();
-        assert_eq!(regions, [(1, 2), (2, 1)]);
+        assert_eq!(regions, [(1, 2), (2, 1)], "sorted; a region that is left out is gone");
     }
 }

@@ -3,7 +3,6 @@
 pub mod definitions;
 pub(crate) mod files;
 pub mod first_look;
-pub mod foreign;
 pub(crate) mod known_threads;
 mod leading_threads;
 pub mod open;

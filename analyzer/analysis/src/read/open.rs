@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -16,7 +16,6 @@ use lbprof_collector::words::{CountedNoun, SystemError};
 use lbprof_collector::{Problem, ProblemKind};
 
 use crate::read::files::{LogOpenError, OpenedLog, RunFiles};
-use crate::read::foreign::ForeignData;
 use crate::read::known_threads::KnownThreads;
 use crate::read::part::RunPart;
 use crate::read::span::TickSpan;
@@ -70,14 +69,9 @@ pub enum RunError {
         /// Folders in it that hold some.
         inner: Vec<PathBuf>,
     },
-    /// The path leads to something else.
-    #[error("{}: this is {what}, not a run of lbprof: {}", path.display(), what.advice())]
-    Foreign {
-        /// The file or folder.
-        path: PathBuf,
-        /// The data that lies there.
-        what: ForeignData,
-    },
+    /// The path leads to a study.
+    #[error("{}: this is a study, not a run of lbprof: lb-report study show STUDY shows it, lb-report compare takes its runs as STUDY:NUMBER", .0.display())]
+    Study(PathBuf),
     /// The run has no log of a certain rank.
     #[error("{}: no log of rank {rank} in it", path.display())]
     NoRank {
@@ -267,10 +261,7 @@ pub(crate) fn is_folder(dir: &Path) -> Result<(), RunError> {
     if fs::metadata(dir).map_err(|error| read_error(dir, error))?.is_dir() {
         return Ok(());
     }
-    Err(match ForeignData::of_file(dir) {
-        Some(what) => RunError::Foreign { path: dir.into(), what },
-        None => RunError::NotAFolder(dir.into()),
-    })
+    Err(if is_study(dir) { RunError::Study(dir.into()) } else { RunError::NotAFolder(dir.into()) })
 }
 
 pub(crate) fn read_error(dir: &Path, error: io::Error) -> RunError {
@@ -281,16 +272,20 @@ pub(crate) fn read_error(dir: &Path, error: io::Error) -> RunError {
     }
 }
 
+/// Returns whether a file is a database, as lb-report keeps studies in.
+fn is_study(path: &Path) -> bool {
+    let mut first = [0; 16];
+    path.is_file()
+        && fs::File::open(path).and_then(|mut file| file.read_exact(&mut first)).is_ok()
+        && first == *b"SQLite format 3\0"
+}
+
 fn modification_time(path: &Path) -> SystemTime {
     fs::metadata(path).and_then(|metadata| metadata.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
 fn no_logs(dir: &Path) -> RunError {
-    let inner = folders_with_logs(dir);
-    match ForeignData::find_in_folder(dir).filter(|_| inner.is_empty()) {
-        Some(what) => RunError::Foreign { path: dir.into(), what },
-        None => RunError::NoLogs { path: dir.into(), inner },
-    }
+    RunError::NoLogs { path: dir.into(), inner: folders_with_logs(dir) }
 }
 
 fn folders_with_logs(dir: &Path) -> Vec<PathBuf> {

@@ -31,6 +31,7 @@ mod thread;
 pub(crate) mod timeline;
 pub mod what_if;
 
+pub(crate) use segments::StackSample;
 pub use segments::{ReplayOptions, SurveyedRun, replay_run, replay_run_in_order};
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,8 @@
 //! begin in any case, because a wait in the scope may be for ranks outside of it, or for work done before it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+
+use lbprof_collector::record::NONE;
 
 use super::observer::{
     EndedRequest, InitialWait, MatchedMessage, ReplayObserver, SegmentObserver, StateInterval, TeamInterval,
@@ -13,7 +14,6 @@ use crate::model::region_state::{Ns, RegionState};
 use crate::model::replay_results::ReplayedThread;
 use crate::model::{Model, RankModel, RegionIdx};
 use crate::read::open::RecordedRun;
-use crate::replay::what_if::ScenarioConditions;
 use crate::structure::survey::CallSurvey;
 
 /// A part of a run: ranks, a window of time of each, a region.
@@ -23,10 +23,10 @@ pub struct ReplayScope {
     pub begin: Ns,
     /// Window by index of the rank in the whole run's model, or `None` if it is not selected.
     windows: Vec<Option<TimeInterval>>,
-    /// By index of the region: whether calls in it count. `None`: all count.
+    /// By index of the region in the model of the whole run: whether it is selected. `None`: all are.
     regions: Option<Vec<bool>>,
     /// By index in the model of the whole run: the indices of regions and of ranks in the model of the part.
-    region_of: Arc<[Option<RegionIdx>]>,
+    region_of: Vec<Option<RegionIdx>>,
     rank_idx_of: Vec<Option<u32>>,
 }
 
@@ -79,7 +79,7 @@ impl ReplayScope {
             })
         });
         let index: BTreeMap<&str, RegionIdx> = model.regions.iter().map(|one| one.path.as_str()).zip(0..).collect();
-        let region_of: Arc<[Option<RegionIdx>]> =
+        let region_of: Vec<Option<RegionIdx>> =
             all.regions.iter().map(|one| index.get(one.path.as_str()).copied()).collect();
         ReplayScope {
             begin,
@@ -122,12 +122,14 @@ impl ReplayScope {
         self.selected_window(rank_idx).is_some()
     }
 
+    /// Returns whether a region of the whole run is selected.
+    fn has_region(&self, region: RegionIdx) -> bool {
+        self.regions.as_ref().is_none_or(|regions| regions.get(region as usize) == Some(&true))
+    }
+
     /// Returns the nanoseconds of a rank's wait that count. The wait of a kind is in a call or (`in_call` is false) outside of its time in MPI.
     pub fn counts(&self, rank_idx: u32, kind: RegionState, in_call: bool, time: TimeInterval) -> Ns {
-        let is_there = match &self.regions {
-            Some(regions) => in_call && regions.get(kind.region() as usize) == Some(&true),
-            None => true,
-        };
+        let is_there = self.has_region(kind.region()) && (in_call || self.regions.is_none());
         let window = self.selected_window(rank_idx).filter(|_| is_there);
         window.map_or(0, |window| time.within(window).ns().max(0))
     }
@@ -138,9 +140,16 @@ impl ReplayScope {
         window.map_or(0, |window| time.within(window).ns().max(0))
     }
 
-    /// Converts a condition of the part's model to the whole run's.
-    pub fn condition<'a>(&self, condition: ScenarioConditions<'a>) -> ScenarioConditions<'a> {
-        condition.in_whole(&self.region_of, &self.rank_idx_of)
+    /// Returns the index in the part's model of a rank of the whole run, or [`NONE`] if the part lacks it.
+    pub fn rank_in_part(&self, rank_idx: u32) -> u32 {
+        self.rank_idx_of.get(rank_idx as usize).copied().flatten().unwrap_or(NONE)
+    }
+
+    /// Returns a state in its region of the part's model, or beyond all of its regions if the part lacks that.
+    #[inline]
+    pub fn state_in_part(&self, kind: RegionState) -> RegionState {
+        let region = self.region_of.get(kind.region() as usize).copied().flatten();
+        kind.in_region(region.unwrap_or(self.region_of.len() as RegionIdx))
     }
 }
 
@@ -159,6 +168,11 @@ impl<'a, W: ReplayObserver> ScopeObserver<'a, W> {
     }
 
     /// Returns the observer that it reports to.
+    pub fn inner(&self) -> &W {
+        &self.observer
+    }
+
+    /// Likewise.
     pub fn into_inner(self) -> W {
         self.observer
     }
@@ -170,8 +184,8 @@ impl<'a, W: ReplayObserver> ScopeObserver<'a, W> {
         let wait = state.wait.filter(|wait| wait.until > begin);
         let region = self.scope.region_of.get(state.kind.region() as usize).copied().flatten();
         // A call without length lies in the part if its time does.
-        let lies_in = begin < end || begin == end && state.interval.is_empty();
-        lies_in.then(|| StateInterval {
+        let is_in_time = begin < end || begin == end && state.interval.is_empty();
+        (is_in_time && self.scope.has_region(state.kind.region())).then(|| StateInterval {
             thread: ReplayedThread { rank_idx, ..state.thread },
             interval: TimeInterval::new(self.scope.since_begin(begin), self.scope.since_begin(end)),
             kind: state.kind.in_region(region.unwrap_or(0)),

@@ -106,6 +106,8 @@ pub struct SampledCode {
     pub stacks: Vec<SampledStack>,
     /// For functions that MPI called, the first of the lines at which they executed.
     called_back_at: BTreeMap<u32, u32>,
+    /// For nodes of called functions, the first of the lines at which the function around called them.
+    called_at: BTreeMap<u32, u32>,
     by_address: HashMap<(SiteAddress, Option<u32>), u32>,
     /// The stacks of files, for addresses that are not known.
     of_module: HashMap<Option<u32>, u32>,
@@ -130,23 +132,34 @@ impl SampledCode {
     }
 
     /// Returns a node and the nodes around it, the innermost first.
-    fn path(&self, node: u32) -> impl Iterator<Item = &SampledNode> {
+    pub fn path(&self, node: u32) -> impl Iterator<Item = &SampledNode> {
         std::iter::successors(self.nodes.get(node as usize), |node| self.nodes.get(node.parent? as usize))
     }
 
     /// Returns the function that is responsible for the time of a node: the caller of a library's function, unless it waits for other threads.
     pub fn responsible(&self, node: u32) -> u32 {
-        let is_wait = self.is_wait_code(node);
-        let mut own =
-            self.path(node).skip_while(|own| own.link == SampledLink::Library && own.parent.is_some() && !is_wait);
-        own.next().map_or(0, |own| own.function)
+        self.nodes.get(self.responsible_node(node) as usize).map_or(0, |own| own.function)
     }
 
-    /// Returns the function that called the function around a node, not counting libraries, or `None` if it is not known.
-    pub fn caller(&self, node: u32) -> Option<u32> {
-        let mut path = self.path(node);
-        let called = path.find(|node| matches!(node.link, SampledLink::Called | SampledLink::CalledBack))?;
-        Some(self.path(called.parent?).next()?.function)
+    /// Returns the node of that function.
+    pub fn responsible_node(&self, mut node: u32) -> u32 {
+        let is_wait = self.is_wait_code(node);
+        while let Some(&SampledNode { parent: Some(parent), link: SampledLink::Library, .. }) =
+            self.nodes.get(node as usize).filter(|_| !is_wait)
+        {
+            node = parent;
+        }
+        node
+    }
+
+    /// Returns the function that called the function around a node, not counting libraries, and the line of the call, or `None` if it is not known.
+    pub fn caller(&self, node: u32) -> Option<(u32, Option<u32>)> {
+        let mut at = node;
+        while !matches!(self.nodes.get(at as usize)?.link, SampledLink::Called | SampledLink::CalledBack) {
+            at = self.nodes.get(at as usize)?.parent?;
+        }
+        let caller = self.nodes.get(self.nodes.get(at as usize)?.parent? as usize)?;
+        Some((caller.function, self.called_at.get(&at).copied()))
     }
 
     /// Returns the function of the program that MPI called and that a stack lies in, also indirectly, or `None` if MPI called none.
@@ -289,7 +302,7 @@ impl CodeBuilder {
 
     /// Enters an address that was reached by no known call.
     pub(super) fn add(&mut self, address: SiteAddress, frame: &SampledFrame) {
-        if let Some(node) = self.inlined(None, frame, SampledLink::Called) {
+        if let Some(node) = self.inlined(None, None, frame, SampledLink::Called) {
             let stack = self.stack(node, frame.line);
             self.code.by_address.insert((address, None), stack);
         }
@@ -303,12 +316,12 @@ impl CodeBuilder {
         calls: &ProgramCalls,
         addresses: impl Iterator<Item = (SiteAddress, Option<&'a SampledFrame>, bool)>,
     ) {
-        let mut caller = None;
+        let (mut caller, mut call_line) = (None, None);
         for (n_calls, frame) in calls.frames.iter().enumerate() {
-            caller = self.inlined(caller, frame, calls.link_after(n_calls));
+            caller = self.inlined(caller, call_line, frame, calls.link_after(n_calls));
+            call_line = frame.line;
         }
         let link = calls.link_after(calls.frames.len());
-        let call_line = calls.frames.last().and_then(|frame| frame.line);
         // An interpreter's function calls whatever the script asks for, so it is not responsible for the libraries' work.
         let is_interpreted = calls.frames.last().is_some_and(SampledFrame::is_interpreter);
         for (address, frame, is_program) in addresses {
@@ -322,7 +335,7 @@ impl CodeBuilder {
             let stack = match (frame, caller, entered.first()) {
                 (Some(frame), _, _) if is_program || caller.is_none() => {
                     let link = if is_program { link } else { SampledLink::Called };
-                    self.inlined(caller, frame, link).map(|node| self.stack(node, frame.line))
+                    self.inlined(caller, call_line, frame, link).map(|node| self.stack(node, frame.line))
                 }
                 (_, Some(_), Some(function)) if is_interpreted => {
                     let node = self.node(function, caller, SampledLink::Called);
@@ -350,12 +363,22 @@ impl CodeBuilder {
         file.module.as_deref().is_some_and(is_thread_runtime).then(|| file.clone())
     }
 
-    /// Enters the functions of a frame, called from the node `caller` with this link, and returns the node of the innermost.
-    fn inlined(&mut self, caller: Option<u32>, frame: &SampledFrame, mut link: SampledLink) -> Option<u32> {
+    /// Enters the functions of a frame, called from the node `caller` at a line with this link, and returns the node of the innermost.
+    fn inlined(
+        &mut self,
+        caller: Option<u32>,
+        call_line: Option<u32>,
+        frame: &SampledFrame,
+        mut link: SampledLink,
+    ) -> Option<u32> {
         let (mut parent, mut node) = (caller, None);
         let is_called_back = link == SampledLink::CalledBack;
         for function in &frame.functions {
             let inner = self.node(function, parent, link);
+            if let Some(line) = call_line.filter(|_| link != SampledLink::Inlined) {
+                let first = self.code.called_at.entry(inner).or_insert(line);
+                *first = line.min(*first);
+            }
             (parent, link, node) = (Some(inner), SampledLink::Inlined, Some(inner));
         }
         if let (true, Some(outermost), Some(line)) = (is_called_back, frame.functions.first(), frame.outer_line) {
@@ -575,8 +598,9 @@ mod tests {
             let responsible = &code.functions[code.responsible(code.node_of(stack)) as usize];
             assert_eq!((responsible.name.as_str(), responsible.file.as_deref()), ("relax", Some("/home/u/heat.py")));
             assert_eq!(
-                code.caller(code.node_of(stack)).map(|caller| code.functions[caller as usize].name.as_str()),
-                Some("main")
+                code.caller(code.node_of(stack))
+                    .map(|(caller, at)| (code.functions[caller as usize].name.as_str(), at)),
+                Some(("main", Some(40)))
             );
             (names(&code, code.node_of(stack)), code.leaves[code.leaf_of(stack) as usize].line)
         };

@@ -27,21 +27,25 @@ impl TableDescription {
     }
 }
 
-pub(super) fn required_column(name: &str, kind: ColumnKind, meaning: &'static str) -> ParquetColumn {
-    ParquetColumn { name: name.to_owned(), kind, optional: false, meaning }
-}
+/// Makes two functions of a list of columns: one returns the columns, the other the cells of a row. Each line has a column's name and kind,
+/// `required` or `optional`, the cell, and its meaning.
+macro_rules! parquet_columns {
+    ($columns:ident, $cells:ident($($row:ident: $Row:ty),*); $($name:literal $kind:ident $need:ident = $cell:expr, $meaning:literal;)*) => {
+        fn $columns() -> Vec<$crate::parquet::ParquetColumn> {
+            vec![$($crate::parquet::ParquetColumn::$need($name, $crate::parquet::ColumnKind::$kind, $meaning)),*]
+        }
 
-pub(super) fn optional_column(name: &str, kind: ColumnKind, meaning: &'static str) -> ParquetColumn {
-    ParquetColumn { optional: true, ..required_column(name, kind, meaning) }
+        fn $cells($($row: $Row),*) -> impl Iterator<Item = $crate::parquet::table::ParquetCell> + Clone + use<> {
+            [$($crate::parquet::table::ParquetCell::from($cell)),*].into_iter()
+        }
+    };
 }
+pub(super) use parquet_columns;
 
 /// A column of seconds for each activity: `computation_s`, `point_to_point_s` …
 pub(super) fn by_activity() -> impl Iterator<Item = ParquetColumn> {
     Activity::ALL.into_iter().map(|activity| {
-        required_column(
-            &format!("{}_s", activity.name().replace('-', "_")),
-            ColumnKind::Real,
-            activity.sentence().trim_end_matches('.'),
-        )
+        let name = format!("{}_s", activity.name().replace('-', "_"));
+        ParquetColumn::required(&name, ColumnKind::Real, activity.sentence().trim_end_matches('.'))
     })
 }

@@ -7,12 +7,12 @@ use lbprof_collector::Activity;
 use lbprof_collector::record::{NO_PEER, NONE};
 use parquet::data_type::ByteArray;
 
-use super::table::ColumnKind::{Count, Number, Text, Time};
-use super::table::{ParquetCell, ParquetColumn, ParquetTable};
-use super::{TableDescription, optional_column, required_column};
+use super::TableDescription;
+use super::description::parquet_columns;
+use super::table::ParquetTable;
 use lbprof_analysis::analyse::exported::{EventExport, ExportSelection};
 use lbprof_analysis::profile::operation_name;
-use lbprof_analysis::replay::{MatchedMessage, ReplayObserver, StateInterval};
+use lbprof_analysis::replay::{InitialWait, MatchedMessage, ReplayObserver, StateInterval};
 use lbprof_analysis::select::SelectionError;
 
 /// Tables of events.
@@ -22,19 +22,17 @@ pub const EVENTS: [TableDescription; 3] = [WAITS, MESSAGES, CALLS];
 pub const WAITS: TableDescription =
     TableDescription { name: "waits", row: "a wait of a thread", columns: wait_columns };
 
-fn wait_columns() -> Vec<ParquetColumn> {
-    vec![
-        required_column("rank", Number, "The rank that waits"),
-        required_column("thread", Number, "Its thread; 0 called `MPI_Init`"),
-        required_column("begin_ns", Time, "When it began to wait"),
-        required_column("awaited_ns", Time, "When what it waited for was done; the rest is the delay of the message"),
-        required_column("end_ns", Time, "When the wait was over"),
-        required_column("state", Text, "The wait state: `late sender`, `wait at barrier` …"),
-        optional_column("by", Number, "The rank that ended the wait; null: none"),
-        optional_column("operation", Text, "The MPI function; null: outside of calls"),
-        required_column("region", Text, "Path of the region"),
-        optional_column("call_path", Number, "Number of the call path, as in `call_paths`"),
-    ]
+parquet_columns! { wait_columns, wait_cells(row: &IntervalRow, wait: InitialWait);
+    "rank" Number required = row.rank, "The rank that waits";
+    "thread" Number required = row.state.thread.number, "Its thread; 0 called `MPI_Init`";
+    "begin_ns" Time required = row.state.interval.begin, "When it began to wait";
+    "awaited_ns" Time required = wait.awaited, "When what it waited for was done; the rest is the delay of the message";
+    "end_ns" Time required = wait.until, "When the wait was over";
+    "state" Text required = wait.state.name(), "The wait state: `late sender`, `wait at barrier` …";
+    "by" Number optional = wait.by, "The rank that ended the wait; null: none";
+    "operation" Text optional = row.operation.clone(), "The MPI function; null: outside of calls";
+    "region" Text required = row.region.clone(), "Path of the region";
+    "call_path" Number optional = known_number(row.state.site), "Number of the call path, as in `call_paths`";
 }
 
 /// Table with a row per message.
@@ -44,46 +42,34 @@ pub const MESSAGES: TableDescription = TableDescription {
     columns: message_columns,
 };
 
-fn message_columns() -> Vec<ParquetColumn> {
-    vec![
-        required_column("source", Number, "The rank that sent it"),
-        required_column("dest", Number, "The rank that received it"),
-        required_column("sent_ns", Time, "When its send began"),
-        required_column("received_ns", Time, "When the call ended in which it was received"),
-        required_column("bytes", Count, "Bytes sent"),
-        required_column("tag", Number, "Its tag"),
-        optional_column("communicator", Text, "Its communicator; null: not known"),
-    ]
+parquet_columns! { message_columns, message_cells(message: &MatchedMessage, comm: Option<ByteArray>);
+    "source" Number required = message.from, "The rank that sent it";
+    "dest" Number required = message.to, "The rank that received it";
+    "sent_ns" Time required = message.sent, "When its send began";
+    "received_ns" Time required = message.received, "When the call ended in which it was received";
+    "bytes" Count required = message.bytes, "Bytes sent";
+    "tag" Number required = message.tag, "Its tag";
+    "communicator" Text optional = comm, "Its communicator; null: not known";
 }
 
 /// Table with a row per call.
 pub const CALLS: TableDescription = TableDescription { name: "calls", row: "an MPI call", columns: call_columns };
 
-fn call_columns() -> Vec<ParquetColumn> {
-    vec![
-        required_column("rank", Number, "The rank"),
-        required_column("thread", Number, "Its thread; 0 called `MPI_Init`"),
-        required_column("begin_ns", Time, "When the call began; between calls the thread computes"),
-        required_column("end_ns", Time, "When it ended"),
-        required_column("blocked_ns", Count, "How long it only waited, from its begin"),
-        required_column("operation", Text, "The MPI function"),
-        required_column("activity", Text, "The activity that its time belongs to"),
-        required_column("region", Text, "Path of the region"),
-        optional_column("call_path", Number, "Number of the call path, as in `call_paths`"),
-        optional_column("communicator", Text, "The communicator; null: none, or not known"),
-        optional_column(
-            "peer",
-            Number,
-            "The other side, the root or the target as a rank in MPI_COMM_WORLD; null: none or several",
-        ),
-        optional_column("tag", Number, "The message's tag"),
-        required_column("sent_bytes", Count, "Bytes that it sends, writes or contributes"),
-        required_column(
-            "received_bytes",
-            Count,
-            "Bytes that it receives, reads or is given; of messages where they have arrived",
-        ),
-    ]
+parquet_columns! { call_columns, call_cells(row: IntervalRow, activity: Activity, comm: Option<ByteArray>);
+    "rank" Number required = row.rank, "The rank";
+    "thread" Number required = row.state.thread.number, "Its thread; 0 called `MPI_Init`";
+    "begin_ns" Time required = row.state.interval.begin, "When the call began; between calls the thread computes";
+    "end_ns" Time required = row.state.interval.end, "When it ended";
+    "blocked_ns" Count required = row.state.waiting().ns(), "How long it only waited, from its begin";
+    "operation" Text required = row.operation, "The MPI function";
+    "activity" Text required = activity.name(), "The activity that its time belongs to";
+    "region" Text required = row.region, "Path of the region";
+    "call_path" Number optional = known_number(row.state.site), "Number of the call path, as in `call_paths`";
+    "communicator" Text optional = comm, "The communicator; null: none, or not known";
+    "peer" Number optional = known_number(row.state.facts.peer), "The other side, the root or the target as a rank in MPI_COMM_WORLD; null: none or several";
+    "tag" Number optional = Some(row.state.facts.tag).filter(|&tag| tag != NO_PEER), "The message's tag";
+    "sent_bytes" Count required = row.state.facts.sent, "Bytes that it sends, writes or contributes";
+    "received_bytes" Count required = row.state.facts.received, "Bytes that it receives, reads or is given; of messages where they have arrived";
 }
 
 /// Writes the tables.
@@ -91,32 +77,18 @@ pub struct EventTables<W: Write + Send> {
     waits: ParquetTable<W>,
     messages: ParquetTable<W>,
     calls: ParquetTable<W>,
-    texts: SharedTexts,
+    regions: Vec<ByteArray>,
+    communicators: Vec<ByteArray>,
+    operations: HashMap<u16, ByteArray>,
     ranks: Vec<u32>,
 }
 
-#[derive(Default)]
-struct SharedTexts {
-    regions: Vec<ByteArray>,
-    communicators: Vec<ByteArray>,
-    activities: Vec<ByteArray>,
-    operations: HashMap<u16, ByteArray>,
-}
-
-impl SharedTexts {
-    fn operation(&mut self, number: u16) -> ParquetCell {
-        if number == 0 {
-            return ParquetCell::Null;
-        }
-        let name = self.operations.entry(number);
-        let name = name.or_insert_with(|| ByteArray::from(format!("MPI_{}", operation_name(number)).as_str()));
-        ParquetCell::Text(name.clone())
-    }
-}
-
-/// Returns one of several texts, or a null for a number that has none.
-fn shared_text(texts: &[ByteArray], number: u32) -> ParquetCell {
-    texts.get(number as usize).cloned().map_or(ParquetCell::Null, ParquetCell::Text)
+/// An interval of a thread, with names.
+struct IntervalRow<'a> {
+    rank: u32,
+    state: &'a StateInterval,
+    operation: Option<ByteArray>,
+    region: Option<ByteArray>,
 }
 
 impl<W: Write + Send> EventTables<W> {
@@ -128,7 +100,9 @@ impl<W: Write + Send> EventTables<W> {
             waits: WAITS.create(open(WAITS.name)?)?,
             messages: MESSAGES.create(open(MESSAGES.name)?)?,
             calls: CALLS.create(open(CALLS.name)?)?,
-            texts: SharedTexts::default(),
+            regions: Vec::new(),
+            communicators: Vec::new(),
+            operations: HashMap::new(),
             ranks: Vec::new(),
         })
     }
@@ -139,65 +113,40 @@ impl<W: Write + Send> EventTables<W> {
     pub fn finish(self) -> io::Result<()> {
         [self.waits, self.messages, self.calls].into_iter().try_for_each(ParquetTable::finish)
     }
+
+    fn operation(&mut self, number: u16) -> Option<ByteArray> {
+        let known = self.operations.entry(number);
+        (number != 0).then(|| {
+            known.or_insert_with(|| ByteArray::from(format!("MPI_{}", operation_name(number)).as_str())).clone()
+        })
+    }
 }
 
-fn optional_cell(number: u32) -> ParquetCell {
-    ParquetCell::optional_number(Some(number).filter(|&number| number != NONE))
+fn known_number(number: u32) -> Option<u32> {
+    Some(number).filter(|&number| number != NONE)
 }
 
 impl<W: Write + Send> ReplayObserver for EventTables<W> {
     fn on_interval(&mut self, state: &StateInterval) {
-        let &StateInterval { thread, interval, kind, site, operation, facts, wait } = state;
-        let rank = ParquetCell::Whole(self.ranks.get(thread.rank_idx as usize).copied().unwrap_or(NONE).into());
-        let number = ParquetCell::Whole(thread.number.into());
-        let region = shared_text(&self.texts.regions, kind.region());
-        if let Some(wait) = wait.filter(|wait| wait.until > interval.begin) {
-            self.waits.push_row([
-                rank.clone(),
-                number.clone(),
-                ParquetCell::Whole(interval.begin),
-                ParquetCell::Whole(wait.awaited),
-                ParquetCell::Whole(wait.until),
-                ParquetCell::text(wait.state.name()),
-                ParquetCell::optional_number(wait.by),
-                self.texts.operation(operation),
-                region.clone(),
-                optional_cell(site),
-            ]);
+        let row = IntervalRow {
+            rank: self.ranks.get(state.thread.rank_idx as usize).copied().unwrap_or(NONE),
+            state,
+            operation: self.operation(state.operation),
+            region: self.regions.get(state.kind.region() as usize).cloned(),
+        };
+        if let Some(wait) = state.wait.filter(|wait| wait.until > state.interval.begin) {
+            self.waits.push_row(wait_cells(&row, wait));
         }
-        let activity = kind.activity().filter(|&activity| activity != Activity::Recorder && operation != 0);
+        let activity = state.kind.activity().filter(|&activity| activity != Activity::Recorder && state.operation != 0);
         if let Some(activity) = activity {
-            self.calls.push_row([
-                rank,
-                number,
-                ParquetCell::Whole(interval.begin),
-                ParquetCell::Whole(interval.end),
-                ParquetCell::Whole(state.waiting().ns()),
-                self.texts.operation(operation),
-                shared_text(&self.texts.activities, activity as u32),
-                region,
-                optional_cell(site),
-                shared_text(&self.texts.communicators, facts.comm),
-                optional_cell(facts.peer),
-                Some(facts.tag)
-                    .filter(|&tag| tag != NO_PEER)
-                    .map_or(ParquetCell::Null, |tag| ParquetCell::Whole(tag.into())),
-                ParquetCell::count(facts.sent),
-                ParquetCell::count(facts.received),
-            ]);
+            let comm = self.communicators.get(state.facts.comm as usize).cloned();
+            self.calls.push_row(call_cells(row, activity, comm));
         }
     }
 
     fn on_message(&mut self, message: &MatchedMessage) {
-        self.messages.push_row([
-            ParquetCell::Whole(message.from.into()),
-            ParquetCell::Whole(message.to.into()),
-            ParquetCell::Whole(message.sent),
-            ParquetCell::Whole(message.received),
-            ParquetCell::count(message.bytes),
-            ParquetCell::Whole(message.tag.into()),
-            shared_text(&self.texts.communicators, message.comm),
-        ]);
+        let comm = self.communicators.get(message.comm as usize).cloned();
+        self.messages.push_row(message_cells(message, comm));
     }
 }
 
@@ -205,10 +154,8 @@ impl<W: Write + Send> EventExport for EventTables<W> {
     fn on_start(&mut self, part: &ExportSelection) -> Result<(), SelectionError> {
         let model = part.model;
         self.ranks = model.ranks.iter().map(|rank| rank.rank).collect();
-        self.texts.regions = model.regions.iter().map(|region| ByteArray::from(region.path.as_str())).collect();
-        let communicators = model.communicators.iter();
-        self.texts.communicators = communicators.map(|comm| ByteArray::from(comm.label().as_str())).collect();
-        self.texts.activities = Activity::ALL.iter().map(|activity| ByteArray::from(activity.name())).collect();
+        self.regions = model.regions.iter().map(|region| ByteArray::from(region.path.as_str())).collect();
+        self.communicators = model.communicators.iter().map(|comm| ByteArray::from(comm.label().as_str())).collect();
         Ok(())
     }
 }

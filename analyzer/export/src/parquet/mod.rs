@@ -22,7 +22,6 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 pub use self::description::TableDescription;
-use self::description::{by_activity, optional_column, required_column};
 pub use self::events::{EVENTS, EventTables};
 pub use self::parallel::PARALLEL;
 pub use self::sums::{SUMS, write_sums};

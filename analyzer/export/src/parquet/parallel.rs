@@ -2,11 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::table::ColumnKind::{Count, Number, Real, Text};
-use super::table::{ParquetCell, ParquetColumn};
-use super::{TableDescription, optional_column, required_column};
+use super::TableDescription;
+use super::description::parquet_columns;
 use crate::AnalysedRun;
-use lbprof_analysis::model::threads::{ParallelRegion, TeamSeconds};
+use lbprof_analysis::model::threads::{ParallelRegion, RegionMember};
 use lbprof_analysis::structure::code_place::CodePlace;
 
 /// Tables of parallel regions and their threads, of runs that have any.
@@ -16,69 +15,45 @@ pub const PARALLEL: [TableDescription; 2] = [REGIONS, THREADS];
 pub const REGIONS: TableDescription = TableDescription {
     name: "parallel_regions",
     row: "a parallel region with one size of team on a rank",
-    columns: region_columns,
+    columns: || [identity_columns(), time_columns()].concat(),
 };
 
 /// Table with a row per thread of these.
 pub const THREADS: TableDescription = TableDescription {
     name: "parallel_threads",
     row: "a thread of a parallel region with one size of team on a rank",
-    columns: thread_columns,
+    columns: || [identity_columns(), member_columns()].concat(),
 };
 
-fn identity_columns() -> [ParquetColumn; 6] {
-    [
-        required_column("rank", Number, "The rank"),
-        required_column("label", Text, "The name that the report gives to the region"),
-        optional_column("file", Text, "Its source file"),
-        optional_column("line", Number, "The line"),
-        required_column("team", Number, "Threads of a team"),
-        required_column(
-            "of_first_thread",
-            Number,
-            "1; 0 where another thread than the one that called `MPI_Init` starts it",
-        ),
-    ]
+parquet_columns! { identity_columns, identity_cells(rank: u32, region: &ParallelRegion, place: &CodePlace);
+    "rank" Number required = rank, "The rank";
+    "label" Text required = place.label(), "The name that the report gives to the region";
+    "file" Text optional = place.file.as_deref(), "Its source file";
+    "line" Number optional = place.line, "The line";
+    "team" Number required = region.team, "Threads of a team";
+    "of_first_thread" Number required = region.is_of_first, "1; 0 where another thread than the one that called `MPI_Init` starts it";
 }
 
-fn region_columns() -> Vec<ParquetColumn> {
-    let times = [
-        required_column("instances", Count, "Instances"),
-        required_column("elapsed_s", Real, "Elapsed seconds of all of them"),
-        required_column(
-            "useful_s",
-            Real,
-            "Seconds of work of all threads; the parts from here to `fork_join_s` add up to team × `elapsed_s`",
-        ),
-        required_column("mpi_s", Real, "Seconds in MPI, and in the recorder"),
-        required_column("idle_for_mpi_s", Real, "Seconds at barriers while another thread is in MPI"),
-        required_column("imbalance_s", Real, "Seconds at barriers because others work longer"),
-        required_column(
-            "mutex_s",
-            Real,
-            "Seconds of waiting because of critical sections, atomic operations and locks",
-        ),
-        required_column("ordered_s", Real, "Seconds of waiting because of ordered sections"),
-        required_column("tasks_s", Real, "Seconds of waiting for tasks"),
-        required_column(
-            "fork_join_s",
-            Real,
-            "Seconds until threads have begun, and after the last one has come to the end",
-        ),
-        required_column("longest_s", Real, "The longest work of a thread, summed over instances"),
-    ];
-    identity_columns().into_iter().chain(times).collect()
+parquet_columns! { time_columns, time_cells(region: &ParallelRegion);
+    "instances" Count required = region.instances, "Instances";
+    "elapsed_s" Real required = region.elapsed_s, "Elapsed seconds of all of them";
+    "useful_s" Real required = region.time.useful_s, "Seconds of work of all threads; the parts from here to `fork_join_s` add up to team × `elapsed_s`";
+    "mpi_s" Real required = region.time.mpi_s, "Seconds in MPI, and in the recorder";
+    "idle_for_mpi_s" Real required = region.time.idle_for_mpi_s, "Seconds at barriers while another thread is in MPI";
+    "imbalance_s" Real required = region.time.imbalance_s, "Seconds at barriers because others work longer";
+    "mutex_s" Real required = region.time.mutex_s, "Seconds of waiting because of critical sections, atomic operations and locks";
+    "ordered_s" Real required = region.time.ordered_s, "Seconds of waiting because of ordered sections";
+    "tasks_s" Real required = region.time.tasks_s, "Seconds of waiting for tasks";
+    "fork_join_s" Real required = region.time.fork_join_s, "Seconds until threads have begun, and after the last one has come to the end";
+    "longest_s" Real required = region.longest_s, "The longest work of a thread, summed over instances";
 }
 
-fn thread_columns() -> Vec<ParquetColumn> {
-    let times = [
-        required_column("thread", Number, "Number of the thread in the team"),
-        required_column("useful_s", Real, "Seconds of its work"),
-        required_column("mpi_s", Real, "Seconds in MPI, and in the recorder"),
-        required_column("waits_s", Real, "Seconds of its own waits for mutexes, ordered sections and tasks"),
-        required_column("longest", Count, "Instances in which it works longest"),
-    ];
-    identity_columns().into_iter().chain(times).collect()
+parquet_columns! { member_columns, member_cells(number: u32, member: &RegionMember);
+    "thread" Number required = number, "Number of the thread in the team";
+    "useful_s" Real required = member.useful_s, "Seconds of its work";
+    "mpi_s" Real required = member.mpi_s, "Seconds in MPI, and in the recorder";
+    "waits_s" Real required = member.waits_s, "Seconds of its own waits for mutexes, ordered sections and tasks";
+    "longest" Count required = member.longest, "Instances in which it works longest";
 }
 
 /// Writes both tables if the run has parallel regions: `open` opens the file of the table of a name.
@@ -95,51 +70,14 @@ pub(super) fn write_parallel_tables<W: Write + Send>(
     let mut threads = THREADS.create(open(THREADS.name)?)?;
     for rank in &run.model.ranks {
         for region in &rank.parallel {
-            let identity = identity_cells(run, rank.rank, region);
-            regions.push_row(identity.iter().cloned().chain(time_cells(region)));
+            let place = region.site.and_then(|site| run.places.get(site as usize));
+            let identity = identity_cells(rank.rank, region, &place.map(CodePlace::of_region).unwrap_or_default());
+            regions.push_row(identity.clone().chain(time_cells(region)));
             for (number, member) in (0..).zip(&region.members) {
-                let own = [
-                    ParquetCell::Whole(number),
-                    ParquetCell::Real(member.useful_s),
-                    ParquetCell::Real(member.mpi_s),
-                    ParquetCell::Real(member.waits_s),
-                    ParquetCell::count(member.longest),
-                ];
-                threads.push_row(identity.iter().cloned().chain(own));
+                threads.push_row(identity.clone().chain(member_cells(number, member)));
             }
         }
     }
     regions.finish()?;
     threads.finish()
-}
-
-fn identity_cells(run: &AnalysedRun, rank: u32, region: &ParallelRegion) -> [ParquetCell; 6] {
-    let place =
-        region.site.and_then(|site| run.places.get(site as usize)).map(CodePlace::of_region).unwrap_or_default();
-    [
-        ParquetCell::Whole(rank.into()),
-        ParquetCell::text(&place.label()),
-        place.file.as_deref().map_or(ParquetCell::Null, ParquetCell::text),
-        ParquetCell::optional_number(place.line),
-        ParquetCell::Whole(region.team.into()),
-        ParquetCell::Whole(region.is_of_first.into()),
-    ]
-}
-
-fn time_cells(region: &ParallelRegion) -> impl Iterator<Item = ParquetCell> {
-    let TeamSeconds { useful_s, mpi_s, idle_for_mpi_s, imbalance_s, mutex_s, ordered_s, tasks_s, fork_join_s } =
-        region.time;
-    let times = [
-        region.elapsed_s,
-        useful_s,
-        mpi_s,
-        idle_for_mpi_s,
-        imbalance_s,
-        mutex_s,
-        ordered_s,
-        tasks_s,
-        fork_join_s,
-        region.longest_s,
-    ];
-    std::iter::once(ParquetCell::count(region.instances)).chain(times.map(ParquetCell::Real))
 }

@@ -4,12 +4,14 @@ use std::io::{self, Write};
 
 use lbprof_collector::Activity;
 
-use super::table::ColumnKind::{Count, Number, Real, Text};
-use super::table::{ParquetCell, ParquetColumn, ParquetTable};
-use super::{TableDescription, by_activity, optional_column, parallel, required_column};
+use parquet::data_type::ByteArray;
+
+use super::description::{by_activity, parquet_columns};
+use super::table::{ParquetCell, ParquetTable};
+use super::{ParquetColumn, TableDescription, parallel};
 use crate::AnalysedRun;
 use crate::source_path::source_path;
-use lbprof_analysis::model::{CallTotals as Sums, Model, RankModel, SiteTotalsKey};
+use lbprof_analysis::model::{CallTotals, IterationSeries, RankModel, Seconds, SiteTotalsKey};
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::CodePlace;
 
@@ -17,99 +19,100 @@ use lbprof_analysis::structure::symbols::CodePlace;
 pub const SUMS: [TableDescription; 4] = [RANKS, REGIONS, CALL_PATHS, ITERATIONS];
 
 /// Table with a row per rank.
-pub const RANKS: TableDescription = TableDescription { name: "ranks", row: "a rank", columns: rank_columns };
+pub const RANKS: TableDescription = TableDescription {
+    name: "ranks",
+    row: "a rank",
+    columns: || [rank_columns(), by_activity().collect(), rest_columns()].concat(),
+};
 
-fn rank_columns() -> Vec<ParquetColumn> {
-    let first = [
-        required_column("rank", Number, "The rank in MPI_COMM_WORLD"),
-        required_column("host", Text, "Its host"),
-        required_column("begin_s", Real, "Start of its window, from the start of the run"),
-        required_column("end_s", Real, "End of its window"),
-    ];
-    let last = [
-        required_column("mpi_s", Real, "Seconds in MPI: all activities but computation and the recorder"),
-        required_column("paused_s", Real, "Seconds for which recording was stopped"),
-        required_column("calls", Count, "Its MPI calls, of all threads"),
-        required_column("other_threads", Number, "Threads beside the first that called MPI"),
-        required_column("other_threads_mpi_s", Real, "Seconds that they spent in MPI; in no other column"),
-    ];
-    first.into_iter().chain(by_activity()).chain(last).collect()
+parquet_columns! { rank_columns, rank_cells(rank: &RankModel);
+    "rank" Number required = rank.rank, "The rank in MPI_COMM_WORLD";
+    "host" Text required = rank.host.as_str(), "Its host";
+    "begin_s" Real required = rank.begin_s, "Start of its window, from the start of the run";
+    "end_s" Real required = rank.end_s, "End of its window";
+}
+
+parquet_columns! { rest_columns, rest_cells(rank: &RankModel);
+    "mpi_s" Real required = mpi_seconds(&rank.inclusive(0)), "Seconds in MPI: all activities but computation and the recorder";
+    "paused_s" Real required = rank.paused_s, "Seconds for which recording was stopped";
+    "calls" Count required = rank.calls, "Its MPI calls, of all threads";
+    "other_threads" Number required = rank.other_threads, "Threads beside the first that called MPI";
+    "other_threads_mpi_s" Real required = rank.other_threads_mpi_s, "Seconds that they spent in MPI; in no other column";
+}
+
+fn mpi_seconds(seconds: &Seconds) -> f64 {
+    seconds.iter().sum::<f64>() - (seconds[Activity::Computation as usize] + seconds[Activity::Recorder as usize])
 }
 
 /// Table with a row per region and rank.
-pub const REGIONS: TableDescription =
-    TableDescription { name: "regions", row: "a region on a rank that entered it", columns: region_sum_columns };
+pub const REGIONS: TableDescription = TableDescription {
+    name: "regions",
+    row: "a region on a rank that entered it",
+    columns: || [region_columns(), by_activity().chain(by_activity().map(to_inclusive)).collect()].concat(),
+};
 
-fn region_sum_columns() -> Vec<ParquetColumn> {
-    let first = [
-        required_column("region", Text, "Path of the region; `main` is the whole program"),
-        required_column("rank", Number, "The rank"),
-        required_column("invocations", Count, "How often the rank entered it"),
-    ];
-    let inclusive = by_activity().map(|column| ParquetColumn {
-        name: format!("inclusive_{}", column.name),
-        meaning: "The same with the regions in it",
-        ..column
-    });
-    first.into_iter().chain(by_activity()).chain(inclusive).collect()
+parquet_columns! { region_columns, region_cells(rank: &RankModel, region: u32, path: ByteArray);
+    "region" Text required = path, "Path of the region; `main` is the whole program";
+    "rank" Number required = rank.rank, "The rank";
+    "invocations" Count required = rank.totals(region).invocations, "How often the rank entered it";
+}
+
+fn to_inclusive(column: ParquetColumn) -> ParquetColumn {
+    let name = format!("inclusive_{}", column.name);
+    ParquetColumn { name, meaning: "The same with the regions in it", ..column }
 }
 
 /// Table with a row per call path, operation, region and rank.
-pub const CALL_PATHS: TableDescription =
-    TableDescription { name: "call_paths", row: "a call path, operation, region and rank", columns: call_paths };
+pub const CALL_PATHS: TableDescription = TableDescription {
+    name: "call_paths",
+    row: "a call path, operation, region and rank",
+    columns: || [site_columns(), total_columns()].concat(),
+};
 
-fn call_paths() -> Vec<ParquetColumn> {
-    vec![
-        optional_column("call_path", Number, "Number of the call path, as in `calls` and `waits`; null: not known"),
-        optional_column(
-            "path",
-            Text,
-            "The calls of the source from the outermost on: `main (app.c:9); halo (halo.c:20)`",
-        ),
-        optional_column("label", Text, "The name that the report gives to the call site"),
-        optional_column("function", Text, "The function that calls MPI"),
-        optional_column("file", Text, "Its source file"),
-        optional_column("line", Number, "The line"),
-        optional_column("module", Text, "The executable or library"),
-        required_column("operation", Text, "The MPI function"),
-        required_column("activity", Text, "The activity that its time belongs to"),
-        required_column("region", Text, "Path of the region in which it is called"),
-        required_column("rank", Number, "The rank"),
-        required_column("threads", Text, "`first`: the thread that called `MPI_Init`; `others`: all others together"),
-        required_column("time_s", Real, "Seconds in these calls"),
-        required_column("calls", Count, "How many they are"),
-        required_column("sent_bytes", Count, "Bytes sent, written or contributed"),
-        required_column("received_bytes", Count, "Bytes received, read or given"),
-    ]
+parquet_columns! { site_columns, site_cells(at: Option<u32>, path: Option<String>, place: &CodePlace);
+    "call_path" Number optional = at, "Number of the call path, as in `calls` and `waits`; null: not known";
+    "path" Text optional = path, "The calls of the source from the outermost on: `main (app.c:9); halo (halo.c:20)`";
+    "label" Text optional = at.map(|_| place.label()), "The name that the report gives to the call site";
+    "function" Text optional = Some(place.function_label()).filter(|text| !text.is_empty()), "The function that calls MPI";
+    "file" Text optional = place.file.as_deref().filter(|text| !text.is_empty()), "Its source file";
+    "line" Number optional = place.line, "The line";
+    "module" Text optional = place.module.as_deref().filter(|text| !text.is_empty()), "The executable or library";
+}
+
+parquet_columns! { total_columns, total_cells(key: &SiteTotalsKey, sums: &CallTotals, region: Option<ByteArray>, rank: u32, threads: &str);
+    "operation" Text required = operation_of(key), "The MPI function";
+    "activity" Text required = key.activity.name(), "The activity that its time belongs to";
+    "region" Text required = region, "Path of the region in which it is called";
+    "rank" Number required = rank, "The rank";
+    "threads" Text required = threads, "`first`: the thread that called `MPI_Init`; `others`: all others together";
+    "time_s" Real required = sums.seconds, "Seconds in these calls";
+    "calls" Count required = sums.calls, "How many they are";
+    "sent_bytes" Count required = sums.sent, "Bytes sent, written or contributed";
+    "received_bytes" Count required = sums.received, "Bytes received, read or given";
+}
+
+fn operation_of(key: &SiteTotalsKey) -> String {
+    match key.activity {
+        Activity::Recorder => "lbprof".to_owned(),
+        _ => format!("MPI_{}", operation_name(key.operation)),
+    }
 }
 
 /// Table with a row per iteration and rank.
-pub const ITERATIONS: TableDescription =
-    TableDescription { name: "iterations", row: "an iteration of a region on a rank", columns: iteration_columns };
+pub const ITERATIONS: TableDescription = TableDescription {
+    name: "iterations",
+    row: "an iteration of a region on a rank",
+    columns: || [iteration_columns(), by_activity().collect()].concat(),
+};
 
-fn iteration_columns() -> Vec<ParquetColumn> {
-    let first = [
-        required_column("region", Text, "Path of the region whose iterations these are"),
-        required_column(
-            "iteration",
-            Number,
-            "Number of the iteration; of a block of joined ones (`IterationsJoined`), that of the block",
-        ),
-        required_column(
-            "iterations",
-            Number,
-            "1; in a row of a block the number of its iterations, whose times are added up",
-        ),
-        required_column("rank", Number, "The rank"),
-        optional_column("begin_s", Real, "When it began, from the start of the run; null: not known"),
-        optional_column("end_s", Real, "When it ended; null: not known"),
-        required_column(
-            "computation_known",
-            Number,
-            "1; 0 where a part of its computation is counted outside of a loop that was found",
-        ),
-    ];
-    first.into_iter().chain(by_activity()).collect()
+parquet_columns! { iteration_columns, iteration_cells(series: &IterationSeries, at: usize, rank: u32, region: ByteArray);
+    "region" Text required = region, "Path of the region whose iterations these are";
+    "iteration" Number required = series.numbers[at], "Number of the iteration; of a block of joined ones (`IterationsJoined`), that of the block";
+    "iterations" Number required = series.iterations_at(at), "1; in a row of a block the number of its iterations, whose times are added up";
+    "rank" Number required = rank, "The rank";
+    "begin_s" Real optional = series.begin_s.get(at).copied(), "When it began, from the start of the run; null: not known";
+    "end_s" Real optional = series.end_s.get(at).copied(), "When it ended; null: not known";
+    "computation_known" Number required = series.has_computation(series.numbers[at]), "1; 0 where a part of its computation is counted outside of a loop that was found";
 }
 
 /// Writes the tables of the sums of a run, or of a part of it: `open` opens the file of the table of a name.
@@ -127,34 +130,32 @@ pub fn write_sums<W: Write + Send>(
         <[ParquetTable<W>; 4]>::try_from(tables).map_err(|_| io::Error::other("a table is missing"))?
     };
     let model = run.model;
-    let paths: Vec<ParquetCell> = model.regions.iter().map(|region| ParquetCell::text(&region.path)).collect();
-    let sites: Vec<[ParquetCell; 7]> = (0..).zip(run.places).map(|(at, place)| site_cells(run, at, place)).collect();
+    let paths: Vec<ByteArray> = model.regions.iter().map(|region| ByteArray::from(region.path.as_str())).collect();
+    let mut sites = Vec::with_capacity(run.places.len());
+    for (at, place) in (0..).zip(run.places) {
+        let path = source_path(run.calls, at).unwrap_or_else(|| place.label());
+        sites.push(site_cells(Some(at), Some(path), place));
+    }
+    let unknown = site_cells(None, None, &CodePlace::default());
     for rank in &model.ranks {
-        ranks.push_row(rank_row(rank));
-        for row in region_rows(rank, model, &paths) {
-            regions.push_row(row);
+        ranks.push_row(rank_cells(rank).chain(to_cells(rank.inclusive(0))).chain(rest_cells(rank)));
+        for &(region, inclusive) in &rank.inclusive {
+            let Some(path) = paths.get(region as usize).cloned() else { continue };
+            let seconds = to_cells(rank.exclusive(region)).chain(to_cells(inclusive));
+            regions.push_row(region_cells(rank, region, path).chain(seconds));
         }
         for (threads, all) in [("first", &rank.sites), ("others", &rank.other_sites)] {
-            let threads = ParquetCell::text(threads);
-            for totals in all {
-                call_paths.push_row(site_row(rank, &threads, &sites, &paths, totals));
+            for (key, sums) in all {
+                let site = key.site.and_then(|site| sites.get(site as usize)).unwrap_or(&unknown).clone();
+                let region = paths.get(key.region as usize).cloned();
+                call_paths.push_row(site.chain(total_cells(key, sums, region, rank.rank, threads)));
             }
         }
         for (region, series) in &rank.iterations {
-            for (at, &number) in series.numbers.iter().enumerate() {
-                let [begin, end] = [&series.begin_s, &series.end_s]
-                    .map(|times| times.get(at).copied().map_or(ParquetCell::Null, ParquetCell::real));
-                let first = [
-                    paths[*region as usize].clone(),
-                    ParquetCell::Whole(number.into()),
-                    ParquetCell::Whole(series.iterations_at(at).into()),
-                    ParquetCell::Whole(rank.rank.into()),
-                    begin,
-                    end,
-                    ParquetCell::Whole(series.has_computation(number).into()),
-                ];
-                let seconds = Activity::ALL.map(|activity| ParquetCell::Real(series.seconds_at(activity, at)));
-                iterations.push_row(first.into_iter().chain(seconds));
+            for at in 0..series.numbers.len() {
+                let seconds = Activity::ALL.map(|activity| series.seconds_at(activity, at));
+                let first = iteration_cells(series, at, rank.rank, paths[*region as usize].clone());
+                iterations.push_row(first.chain(to_cells(seconds)));
             }
         }
     }
@@ -162,77 +163,6 @@ pub fn write_sums<W: Write + Send>(
     parallel::write_parallel_tables(run, open)
 }
 
-fn rank_row(rank: &RankModel) -> impl Iterator<Item = ParquetCell> {
-    let seconds = rank.inclusive(0);
-    let not_mpi = seconds[Activity::Computation as usize] + seconds[Activity::Recorder as usize];
-    let first = [
-        ParquetCell::Whole(rank.rank.into()),
-        ParquetCell::text(&rank.host),
-        ParquetCell::Real(rank.begin_s),
-        ParquetCell::Real(rank.end_s),
-    ];
-    let last = [
-        ParquetCell::Real(seconds.iter().sum::<f64>() - not_mpi),
-        ParquetCell::Real(rank.paused_s),
-        ParquetCell::count(rank.calls),
-        ParquetCell::Whole(rank.other_threads.into()),
-        ParquetCell::Real(rank.other_threads_mpi_s),
-    ];
-    first.into_iter().chain(seconds.map(ParquetCell::Real)).chain(last)
-}
-
-fn region_rows<'a>(
-    rank: &'a RankModel,
-    model: &'a Model,
-    paths: &'a [ParquetCell],
-) -> impl Iterator<Item = impl Iterator<Item = ParquetCell>> + 'a {
-    let known = rank.inclusive.iter().filter(|(region, _)| (*region as usize) < model.regions.len());
-    known.map(|&(region, inclusive)| {
-        let invocations = ParquetCell::count(rank.totals(region).invocations);
-        let first = [paths[region as usize].clone(), ParquetCell::Whole(rank.rank.into()), invocations];
-        first.into_iter().chain(rank.exclusive(region).map(ParquetCell::Real)).chain(inclusive.map(ParquetCell::Real))
-    })
-}
-
-/// The facts about a call site, the first columns of [`CALL_PATHS`].
-fn site_cells(run: &AnalysedRun, at: u32, place: &CodePlace) -> [ParquetCell; 7] {
-    let [function, file, module] = [Some(place.function_label()), place.file.as_deref(), place.module.as_deref()]
-        .map(|text| text.filter(|text| !text.is_empty()).map_or(ParquetCell::Null, ParquetCell::text));
-    [
-        ParquetCell::Whole(at.into()),
-        ParquetCell::text(&source_path(run.calls, at).unwrap_or_else(|| place.label())),
-        ParquetCell::text(&place.label()),
-        function,
-        file,
-        ParquetCell::optional_number(place.line),
-        module,
-    ]
-}
-
-fn site_row<'a>(
-    rank: &RankModel,
-    threads: &ParquetCell,
-    sites: &'a [[ParquetCell; 7]],
-    paths: &[ParquetCell],
-    totals: &(SiteTotalsKey, Sums),
-) -> impl Iterator<Item = ParquetCell> + use<'a> {
-    let (key, sums) = totals;
-    const UNKNOWN: [ParquetCell; 7] = [const { ParquetCell::Null }; 7];
-    let place = key.site.and_then(|site| sites.get(site as usize)).unwrap_or(const { &UNKNOWN });
-    let operation = match key.activity {
-        Activity::Recorder => "lbprof".to_owned(),
-        _ => format!("MPI_{}", operation_name(key.operation)),
-    };
-    let rest = [
-        ParquetCell::text(&operation),
-        ParquetCell::text(key.activity.name()),
-        paths.get(key.region as usize).cloned().unwrap_or(ParquetCell::Null),
-        ParquetCell::Whole(rank.rank.into()),
-        threads.clone(),
-        ParquetCell::Real(sums.seconds),
-        ParquetCell::count(sums.calls),
-        ParquetCell::count(sums.sent),
-        ParquetCell::count(sums.received),
-    ];
-    place.iter().cloned().chain(rest)
+fn to_cells(seconds: Seconds) -> impl Iterator<Item = ParquetCell> {
+    seconds.into_iter().map(ParquetCell::from)
 }

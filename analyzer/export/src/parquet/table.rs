@@ -58,6 +58,16 @@ pub struct ParquetColumn {
     pub meaning: &'static str,
 }
 
+impl ParquetColumn {
+    pub(super) fn required(name: &str, kind: ColumnKind, meaning: &'static str) -> ParquetColumn {
+        ParquetColumn { name: name.to_owned(), kind, optional: false, meaning }
+    }
+
+    pub(super) fn optional(name: &str, kind: ColumnKind, meaning: &'static str) -> ParquetColumn {
+        ParquetColumn { optional: true, ..ParquetColumn::required(name, kind, meaning) }
+    }
+}
+
 /// A cell of a row.
 #[derive(Clone, Debug)]
 pub enum ParquetCell {
@@ -71,25 +81,33 @@ pub enum ParquetCell {
     Null,
 }
 
-impl ParquetCell {
-    /// A count; no count of a run reaches the largest.
-    pub fn count(n: u64) -> ParquetCell {
-        ParquetCell::Whole(i64::try_from(n).unwrap_or(i64::MAX))
-    }
+/// Makes cells of values.
+macro_rules! cells_from {
+    ($($T:ty: |$value:ident| $cell:expr;)*) => {
+        $(impl From<$T> for ParquetCell {
+            fn from($value: $T) -> ParquetCell {
+                $cell
+            }
+        })*
+    };
+}
 
-    /// A number that may be missing.
-    pub fn optional_number(number: Option<u32>) -> ParquetCell {
-        number.map_or(ParquetCell::Null, |number| ParquetCell::Whole(number.into()))
-    }
+cells_from! {
+    u32: |number| ParquetCell::Whole(number.into());
+    i32: |number| ParquetCell::Whole(number.into());
+    i64: |number| ParquetCell::Whole(number);
+    bool: |is_so| ParquetCell::Whole(is_so.into());
+    // No count of a run reaches the largest number.
+    u64: |count| ParquetCell::Whole(i64::try_from(count).unwrap_or(i64::MAX));
+    f64: |value| if value.is_finite() { ParquetCell::Real(value) } else { ParquetCell::Null };
+    &str: |text| ParquetCell::Text(ByteArray::from(text));
+    String: |text| ParquetCell::Text(ByteArray::from(text.into_bytes()));
+    ByteArray: |text| ParquetCell::Text(text);
+}
 
-    /// A figure; none that is not finite.
-    pub fn real(value: f64) -> ParquetCell {
-        if value.is_finite() { ParquetCell::Real(value) } else { ParquetCell::Null }
-    }
-
-    /// A text.
-    pub fn text(text: &str) -> ParquetCell {
-        ParquetCell::Text(ByteArray::from(text))
+impl<T: Into<ParquetCell>> From<Option<T>> for ParquetCell {
+    fn from(value: Option<T>) -> ParquetCell {
+        value.map_or(ParquetCell::Null, T::into)
     }
 }
 

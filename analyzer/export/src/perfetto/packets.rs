@@ -43,9 +43,6 @@ pub struct TrackDescriptor {
     /// The track that it belongs to.
     #[prost(uint64, optional, tag = "5")]
     pub parent: Option<u64>,
-    /// The counter, if the track has values, not slices.
-    #[prost(message, optional, tag = "8")]
-    pub counter: Option<CounterDescriptor>,
 }
 
 /// A process: a rank.
@@ -73,14 +70,6 @@ pub struct ThreadDescriptor {
     pub name: Option<String>,
 }
 
-/// A track of values.
-#[derive(Clone, PartialEq, Message)]
-pub struct CounterDescriptor {
-    /// Their unit.
-    #[prost(string, optional, tag = "6")]
-    pub unit: Option<String>,
-}
-
 /// Something happens on a track.
 #[derive(Clone, PartialEq, Message)]
 pub struct TrackEvent {
@@ -99,9 +88,6 @@ pub struct TrackEvent {
     /// Its track.
     #[prost(uint64, optional, tag = "11")]
     pub track: Option<u64>,
-    /// The value of a counter.
-    #[prost(double, optional, tag = "44")]
-    pub value: Option<f64>,
     /// Arrows that begin here.
     #[prost(fixed64, repeated, packed = "false", tag = "47")]
     pub flows: Vec<u64>,
@@ -116,8 +102,6 @@ pub const BEGIN: i32 = 1;
 pub const END: i32 = 2;
 /// A slice without length.
 pub const INSTANT: i32 = 3;
-/// A counter has a value.
-pub const COUNTER: i32 = 4;
 
 /// A fact about an event.
 #[derive(Clone, PartialEq, Message)]

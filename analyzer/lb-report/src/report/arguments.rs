@@ -53,7 +53,7 @@ impl ReportArguments {
     pub fn again() -> String {
         const WITH_VALUE: [&str; 8] =
             ["--top", "--table", "--width", "--color", "--csv", "--html", "--json", "--fail-if"];
-        const ALONE: [&str; 4] = ["--full", "--markdown", "--quiet", "-q"];
+        const ALONE: [&str; 5] = ["--full", "--markdown", "--quiet", "--source", "-q"];
         let mut words = vec!["lb-report".to_owned()];
         let mut given = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).peekable();
         while let Some(word) = given.next() {
@@ -212,6 +212,10 @@ pub struct OutputArguments {
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 
+    /// Put the source lines around sampled ones into the page of --html, of files that are found here.
+    #[arg(long, requires = "html", hide_short_help = true)]
+    pub source: bool,
+
     /// Write each table as a CSV file into DIR, in place of the text.
     ///
     /// Single values go to facts.csv.
@@ -224,7 +228,7 @@ pub struct OutputArguments {
 
     /// Show all tables.
     ///
-    /// These are also waiting and its causes, critical path, activities, loops and call sites. Rows of less than 0.1 %, and those after the first 20, are one row with their sum; --top sets another number, --table shows all. In JSON, more than 4,000 iterations, 1,000 ranks, and 1,000 causes of waiting or pairs of ranks
+    /// These are also waiting and its causes, critical path, activities, loops and call sites. Rows of less than 0.1 %, and those after the first 12, are one row with their sum; of more than 32 ranks the slowest and the fastest are shown; --top sets another number, --table shows all. In JSON, more than 4,000 iterations, 1,000 ranks, and 1,000 causes of waiting or pairs of ranks
     /// are listed one by one only with this option.
     #[arg(long)]
     pub full: bool,

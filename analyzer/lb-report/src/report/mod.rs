@@ -123,7 +123,7 @@ pub fn run_report(
         // Readers without scripts get the text at the width of a file.
         let again = ReportArguments::again();
         let options = text::TextOptions { columns: IN_A_FILE, ..text_options(arguments, &again) };
-        let views = html::page_views(&report, &model, &names.places, watched)?;
+        let views = html::page_views(&report, &model, &names, watched, arguments.output.source)?;
         replace_file(path, |out| html::write_page(&report, &views, &options, out))
             .with_context(|| path.display().to_string())?;
         if !common.quiet {

@@ -61,7 +61,7 @@ enum StudyCommand {
         #[arg(required = true, value_name = "RUN")]
         runs: Vec<String>,
     },
-    /// Export everything in a study as JSON or CSV.
+    /// Export a study as measurements for Extra-P.
     Export(export::StudyExportArguments),
 }
 

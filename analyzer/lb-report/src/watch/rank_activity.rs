@@ -121,7 +121,7 @@ impl RankActivity {
         let mut activity = self.clone();
         if let Some(ring) = ring {
             activity.add_records(ring.head.previous_end, &ring.records);
-            let ended = ring.window_end.or(ring.end.map(|(_, ticks)| ticks)).or(ring.killed);
+            let ended = ring.window_end.or(ring.end.map(|(_, ticks)| ticks));
             activity.end_ns = activity.end_ns.or(ended.map(|ticks| activity.clock.nanoseconds(ticks)));
         }
         let now_ns =

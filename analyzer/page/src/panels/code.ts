@@ -4,7 +4,7 @@ import { type CodeRow, callersOf, functionsOf } from "../codeviews";
 import { button, choice, el, field } from "../dom";
 import { Icicle } from "../icicle";
 import { key } from "../legend";
-import { stateColour } from "../palette";
+import { LESS_COLOUR, MORE_COLOUR, stateColour } from "../palette";
 import { NO_CALLS } from "../emptyreasons";
 import type { Panel } from "../panel";
 import { csvButton, svgButton } from "../save";
@@ -12,6 +12,7 @@ import { bar } from "../table";
 import { explain } from "../tip";
 import { baseName, count, oneUnit, percent, seconds, withoutTemplateArguments } from "../words";
 import { functionTables } from "./functions";
+import { sourceLines } from "./source";
 
 /** An amount by which nodes can be weighted. */
 interface Weight {
@@ -57,7 +58,7 @@ function colour(row: CodeRow, compares = false): string {
     if (compares) {
         const of = Math.max(row.cpu_s ?? 0, row.slowest_cpu_s ?? 0);
         const share = row.excess_s !== null && of > 0 ? Math.min(Math.abs(row.excess_s) / of, 1) : 0;
-        const tint = stateColour((row.excess_s ?? 0) > 0 ? "waiting" : "computation");
+        const tint = (row.excess_s ?? 0) > 0 ? MORE_COLOUR : LESS_COLOUR;
         return `color-mix(in srgb, ${tint} ${share > 0 ? Math.round(20 + 60 * share) : 0}%, var(--cell))`;
     }
     const idle = row.waiting_s ?? row.time_s - row.computation_s;
@@ -84,13 +85,13 @@ export const code: Panel = {
     title: "Code",
     about: "The program's functions as it calls them, with its loops and phases, down to the calls of MPI; each function by itself; and the callers of a function.",
     missing: ({ report }) => (report.call_tree.some((row) => row.kind !== "program") || report.functions ? null : NO_CALLS),
-    build(host, { report }) {
+    build(host, { report, views }) {
         const tree: CodeRow[] = report.call_tree;
         const weights = WEIGHTS.filter(({ of }) => (of(tree[0]) ?? 0) > 0);
         const names = functionsOf(tree).slice(1).map((row) => row.name);
         const state = { view: "tree", weight: weights[0] ?? WEIGHTS[0], name: names[0] ?? "" };
         const picture = el("div", {});
-        const tables = el("div", {}, ...(report.functions ? functionTables(report.functions, host) : []));
+        const tables = el("div", {}, ...(report.functions ? [...functionTables(report.functions, host), ...sourceLines(report.functions, views.sources)] : []));
         const found = el("output", { class: "sub" });
         const filter = el("input", { type: "search", size: 28, placeholder: "function, file or MPI call", oninput: () => search() });
         let view: CodeView;
@@ -149,7 +150,7 @@ class CodeView {
         this.table = new TreeTable(rows, (at) => this.zoom(at));
         this.table.weigh(weight.of);
         const idle = rows[0].waiting_s === null ? "in MPI" : "waiting";
-        const keys = weight.compares ? [key(stateColour("waiting"), "more on the slowest rank"), key(stateColour("computation"), "less"), key("var(--cell)", "no difference beyond chance")] : [key(stateColour("computation"), "computes"), key(stateColour("waiting"), idle)];
+        const keys = weight.compares ? [key(MORE_COLOUR, "more on the slowest rank"), key(LESS_COLOUR, "less"), key("var(--cell)", "no difference beyond chance")] : [key(stateColour("computation"), "computes"), key(stateColour("waiting"), idle)];
         const hint = weight.compares ? "" : ` The more of its time is red, the more of it is spent ${idle}.`;
         this.elements = [
             this.icicle.element,

@@ -5,7 +5,7 @@ import { key } from "../legend";
 import { button, choice, el, field } from "../dom";
 import { rowOrder, rowSum, type Order } from "../roworder";
 import type { PackedNumbers } from "../packed";
-import { scaleGradient, scalePixels, SERIES, type ScaleName } from "../palette";
+import { scaleGradient, scalePixels, CATEGORIES, type ScaleName } from "../palette";
 import type { Data, Panel } from "../panel";
 import { MARGINS, Picture, pictureHeight, type Plot, type Scene } from "../picture";
 import { markOutliers, outlierKey, outlierList } from "../outliers";
@@ -295,8 +295,8 @@ class HeatMap {
             ...this.axis(),
             label: "Longest and mean computation of the ranks by iteration",
             series: [
-                { name: "longest", values: list(of.max), colour: SERIES[0] },
-                { name: "mean", values: list(of.mean), colour: SERIES[1] },
+                { name: "longest", values: list(of.max), colour: CATEGORIES[0] },
+                { name: "mean", values: list(of.mean), colour: CATEGORIES[1] },
             ],
             height: 190,
             text: (value: number) => secondsLike(value, longest),
@@ -310,8 +310,8 @@ class HeatMap {
             ...this.axis(),
             label: "Load balance of each iteration and micro load balance",
             series: [
-                { name: "load balance (mean / longest)", values: list(of.load_balance), colour: SERIES[2] },
-                { name: "micro load balance", values: list(of.micro_load_balance), colour: SERIES[3] },
+                { name: "load balance (mean / longest)", values: list(of.load_balance), colour: CATEGORIES[2] },
+                { name: "micro load balance", values: list(of.micro_load_balance), colour: CATEGORIES[3] },
             ],
             height: 160,
             range: [0, 1.02] as [number, number],

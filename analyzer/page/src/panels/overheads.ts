@@ -2,7 +2,7 @@
 import { Chart } from "../chart";
 import { choice, el, field } from "../dom";
 import { NO_CALLS } from "../emptyreasons";
-import { SERIES, stateColour } from "../palette";
+import { CATEGORIES, stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
 import type { OverheadPhase, Report } from "../report.generated";
 import { bar, table } from "../table";
@@ -78,7 +78,7 @@ function byRank(host: HTMLElement, { report, views }: Data): (() => void) | void
     const spec = (phase: OverheadPhase) => ({
         label: `Overhead ratio of ${phase.phase} by rank`,
         x: (phase.ratio_by_rank ?? []).map((_, at) => rankAt(views, at * phase.ranks_per_ratio)),
-        series: [{ name: phase.phase, values: phase.ratio_by_rank as number[], colour: phase.phase === "useful work" ? SERIES[1] : phaseColour(phase.phase), bars: true }],
+        series: [{ name: phase.phase, values: phase.ratio_by_rank as number[], colour: phase.phase === "useful work" ? CATEGORIES[1] : phaseColour(phase.phase), bars: true }],
         height: 220,
         text: percent,
         xText: (rank: number) => (phase.ranks_per_ratio > 1 ? `largest of ranks ${rank} to ${rankAt(views, Math.min(placeOf(views, rank) + phase.ranks_per_ratio, views.ranks.count) - 1)}` : `rank ${rank}`),

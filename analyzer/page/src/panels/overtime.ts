@@ -4,7 +4,7 @@ import { choice, el, field } from "../dom";
 import { NOT_REPLAYED } from "../emptyreasons";
 import { key } from "../legend";
 import { svgButton } from "../save";
-import { SERIES, stateColour } from "../palette";
+import { CATEGORIES, stateColour } from "../palette";
 import type { Panel } from "../panel";
 import type { BlockRow, Report, WindowRow } from "../report.generated";
 import { table } from "../table";
@@ -60,7 +60,7 @@ function efficiencies(report: Report, by: "windows" | "blocks") {
     return {
         label: `Efficiencies by ${by === "windows" ? "window of time" : "block of iterations"}`,
         x: rows.map(middle),
-        series: Object.entries(NAMES).map(([name, text], at) => ({ name: text, values: rows.map((row) => row[name as keyof typeof NAMES] ?? NaN), colour: SERIES[at] })),
+        series: Object.entries(NAMES).map(([name, text], at) => ({ name: text, values: rows.map((row) => row[name as keyof typeof NAMES] ?? NaN), colour: CATEGORIES[at] })),
         height: 280,
         text: percent,
         xText: (at: number) => (by === "windows" ? secondsLike(at, end) : `iteration ${Math.round(at)}`),

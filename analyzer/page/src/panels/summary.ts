@@ -5,7 +5,7 @@ import { isMuchOutside, lifetimeBar } from "../lifetime";
 import { findingViews, lostTo, type FindingView } from "../findingviews";
 import { linkMentions } from "../mentions";
 import { overview } from "../overview";
-import { EFFICIENCY_LIMITS, SERIES, efficiencyColour, stateColour } from "../palette";
+import { EFFICIENCY_LIMITS, CATEGORIES, efficiencyColour, stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
 import type { ClusterRow, EfficiencyRow, Report } from "../report.generated";
 import { csvButton } from "../save";
@@ -224,7 +224,7 @@ function whatIf(report: Report): HTMLElement {
         first: 6,
         columns: [
             { title: "if", term: "what if", cell: (row) => panelLink("whatif", scenario(row)) },
-            { title: "run", time: (row) => row.time_s, bar: () => SERIES[1], share: (row) => row.time_s / elapsed },
+            { title: "run", time: (row) => row.time_s, bar: () => CATEGORIES[1], share: (row) => row.time_s / elapsed },
             { title: "saved", time: (row) => row.saved_s, suffix: (row) => ` (${percent(row.saved_share)})` },
         ],
     });

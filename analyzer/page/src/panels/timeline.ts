@@ -11,7 +11,8 @@ import { Picture, pictureHeight, type Plot, type Scene, type View } from "../pic
 import { listedOutlierRows, markOutliers, outlierKey } from "../outliers";
 import { drawSelected } from "../outline";
 import { causeChain, type ChainLink } from "../timeline/chain";
-import { paintLine, paintTimeline, rowsPerBand } from "../timeline/paint";
+import { paintLine, paintMain, paintTimeline, STACKED } from "../timeline/paint";
+import { functionKeys, stackAt, StacksOfRank, type Stacks } from "../timeline/stacks";
 import { Tracks } from "../timeline/tracks";
 import { SpanIndex } from "../timeline/spans";
 import { drawMessages, drawWait } from "../timeline/overlay";
@@ -49,7 +50,10 @@ class RanksOverTime {
     private readonly picture: Picture;
     private readonly tracks: Tracks;
     private readonly threads: ThreadsOfRank | null;
-    private readonly sharing = el("span");
+    private readonly legend = el("div", { class: "legend" });
+    private readonly stacks: StacksOfRank | null;
+    /** The functions by samples, while these are shown. */
+    private functions: Stacks | null = null;
     private readonly inView = el("p", { class: "in-view", "aria-live": "polite" });
     private summing = false;
     private readonly details = el("div", { class: "details", "aria-live": "polite" });
@@ -65,6 +69,7 @@ class RanksOverTime {
         this.rows = rowOrder(data.views, this.order, () => 0);
         this.place();
         this.picture = new Picture(this.scene(), pictureHeight(rows, 44, 26, 520));
+        this.stacks = of.stacks && new StacksOfRank(data, of, of.stacks, data.report.verdict.worst?.rank ?? data.views.ranks.first[0]);
         this.threads = ThreadsOfRank.of(of, data.report.verdict.worst?.rank ?? null);
         this.tracks = new Tracks(data, of, this.spans, ({ x0, x1 }) => this.picture.zoomTo({ ...this.picture.view, x0, x1 }));
     }
@@ -79,16 +84,18 @@ class RanksOverTime {
             el(
                 "div",
                 { class: "controls" },
+                this.of.stacks && field("show", choice([["states", "states"], ["functions", "functions, by samples"]], "states", (what) => this.showFunctions(what === "functions"))),
                 field("sort by", choice(orders, this.order, (order) => this.sort(order as Order))),
                 field("messages", box),
                 button("+", () => this.zoom(0.5), { "aria-label": "zoom in" }),
                 button("−", () => this.zoom(2), { "aria-label": "zoom out" }),
                 button("show all", () => this.picture.reset()),
             ),
-            el("div", { class: "legend" }, ...this.of.states.map((state) => key(stateColour(state), state)), key("var(--cell)", "not recorded, idle"), this.sharing, outlierKey(this.data)),
+            this.legend,
             this.tracks.picture.element,
             this.picture.element,
             el("details", { open: this.tracks.keys().length <= 8 }, el("summary", {}, "Colours of regions"), el("div", { class: "legend" }, ...this.tracks.keys().map(([colour, text]) => key(colour, text)))),
+            this.stacks?.element ?? "",
             this.threads?.element ?? "",
             this.inView,
             this.details,
@@ -110,8 +117,9 @@ class RanksOverTime {
         return () => {
             this.tracks.picture.draw();
             this.picture.draw();
+            this.stacks?.draw();
             this.threads?.draw();
-            this.saySharing();
+            this.explainColours();
         };
     }
 
@@ -140,12 +148,24 @@ class RanksOverTime {
         return of && from >= 0 && to >= 0 ? timesOf(this.data, of, from, to + 1) : null;
     }
 
-    /** Shows the number of rows that share a stack. */
-    private saySharing(): void {
-        const { width, height } = this.picture.element.querySelector("canvas") as HTMLCanvasElement;
-        const each = width > 0 ? rowsPerBand({ view: this.picture.view, ratio: window.devicePixelRatio || 1, height: height - 26 * (window.devicePixelRatio || 1) }) : 1;
-        const ranks = each * this.data.views.ranks.per_row;
-        this.sharing.textContent = ranks > 1 ? `a band shows the shares of ${ranks} ranks` : "";
+    private showFunctions(wanted: boolean): void {
+        this.functions = wanted ? this.of.stacks : null;
+        this.explainColours();
+        this.picture.draw();
+    }
+
+    /** The legend: states, or functions, and what a pixel shows. */
+    private explainColours(): void {
+        const states = this.of.states.filter((state) => !this.functions || state !== "computation");
+        const functions = this.functions ? [...functionKeys(this.of, this.functions), [stateColour("computation"), "computation without samples"]] : [];
+        const isMain = this.functions || this.picture.rowHeight() < STACKED;
+        this.legend.replaceChildren(
+            ...functions.map(([colour, text]) => key(colour, text)),
+            ...states.map((state) => key(stateColour(state), state)),
+            key("var(--cell)", "not recorded, idle"),
+            isMain ? "a pixel has the state with most time in it" : "",
+            outlierKey(this.data) || "",
+        );
     }
 
     /** Shows a window of time that another view was zoomed to. */
@@ -209,8 +229,8 @@ class RanksOverTime {
             least: length / 1e6,
             step: (view: View) => (view.x1 - view.x0) / 100,
             paint: (plot) => {
-                paintTimeline(plot, of, rows, this.spans);
-                if (rowsPerBand(plot) > 1) {
+                this.functions ? paintMain(plot, of, rows, this.spans, this.functions) : paintTimeline(plot, of, rows, this.spans);
+                if (this.picture.rowHeight() < 2) {
                     listedOutlierRows(this.data).forEach((row) => paintLine(plot, of, row, this.placeOf[row]));
                 }
                 markOutliers(plot, this.data, rows);
@@ -228,7 +248,7 @@ class RanksOverTime {
                 const isAll = view.x0 <= of.begin_s && view.x1 >= of.end_s;
                 showWindow(isAll ? null : { from: view.x0, to: view.x1 }, this);
                 this.zoomTracks();
-                this.saySharing();
+                this.explainColours();
                 this.sumUpSoon();
             },
         };
@@ -252,6 +272,7 @@ class RanksOverTime {
         const matrixRow = this.rows[row];
         const lines = [`${rowName(this.data.views, matrixRow)} at ${secondsLike(x, of.end_s)}`];
         const span = this.spans?.at(matrixRow, x) ?? -1;
+        lines.push(...(this.functions ? stackAt(of, this.functions, matrixRow, x) : []));
         if (span >= 0 && of.spans) {
             const { begin_s, end_s, state, region, site } = of.spans;
             const place = of.sites[site.at(span)];
@@ -275,6 +296,7 @@ class RanksOverTime {
         const near = (view.x1 - view.x0) / 150;
         const found = this.waits.nearest(this.rows[row], x, near);
         this.select(found < 0 ? null : waitOf(this.of, found));
+        this.stacks?.show(this.data.views.ranks.first[this.rows[row]]);
     }
 
     private select(wait: Wait | null): void {

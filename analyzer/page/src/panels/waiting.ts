@@ -122,6 +122,7 @@ function causesLeftOut(of: BlockingTable): HTMLElement | null {
         caption: `${plural(n, "smaller cause")}, by cluster of ranks`,
         rows: of.causes_left_out,
         first: 8,
+        amount: (row) => row.caused_s,
         columns: [
             { title: "what ranks do", term: "cause", cell: (row) => `${row.class === "message delay" ? "messages in transit" : (row.activity ?? "other")} in ${row.region === null ? "other regions" : shortPath(row.region)}` },
             { title: "cluster", term: "cluster", cell: (row) => (row.cluster === null ? "–" : String(row.cluster)), by: (row) => row.cluster, right: true },
@@ -139,6 +140,7 @@ function causes(of: BlockingTable, data: Data): HTMLElement {
         caption: "Causes: what a rank does that others wait for",
         rows: of.causes,
         first: 10,
+        amount: (row) => row.caused_s,
         isSelected: (row, selection) => isPointedOut(selection, row),
         columns: [
             { title: "what a rank does", term: "cause", cell: causeName },
@@ -164,6 +166,7 @@ function phases(of: BlockingTable): HTMLElement {
         caption: "Total cost of phases, all ranks together: own time and the waiting that it causes",
         rows: of.phases,
         first: 8,
+        amount: (row) => row.total_s,
         isSelected: (row, selection) => isPointedOut(selection, { region: row.region }),
         columns: [
             { title: "region", term: "region", cell: (row) => shortPath(row.region) },
@@ -196,6 +199,7 @@ function states(of: BlockingTable): HTMLElement {
     return table({
         caption: "Why ranks wait",
         rows: [...of.states].sort((a, b) => b.blocked_s - a.blocked_s),
+        amount: (row) => row.blocked_s,
         columns: [
             { title: "why", term: "waiting", cell: (row) => term(row.state) },
             { title: "time", time: (row) => row.blocked_s, bar: () => stateColour("waiting") },
@@ -215,6 +219,7 @@ function waitsBySite(of: BlockingTable, report: Report): HTMLElement {
         caption: "Where ranks wait",
         rows: of.waits,
         first: 10,
+        amount: (row) => row.blocked_s,
         columns: [
             { title: "call", cell: (row) => row.operation || "–" },
             { title: "at", term: "call site", cell: place },

@@ -1,6 +1,6 @@
 // The run under other conditions, and the chain that set its time.
 import { el, panelLink } from "../dom";
-import { SERIES, stateColour } from "../palette";
+import { CATEGORIES, stateColour } from "../palette";
 import type { Panel } from "../panel";
 import type { PathRow, PredictionRow, Report } from "../report.generated";
 import { table } from "../table";
@@ -10,8 +10,6 @@ import { bytes, count, percent, plural, seconds, shortPath } from "../words";
 /** The scenario of a prediction, in words. */
 export function scenario(replay: PredictionRow): string {
     switch (replay.scenario) {
-        case "without the recorder":
-            return "the recorder took no time";
         case "ideal network":
             return "the network were ideal";
         case "region balanced":
@@ -25,7 +23,7 @@ export function scenario(replay: PredictionRow): string {
         case "rank as the mean":
             return `rank ${replay.rank} computed no more than the mean`;
         case "rank faster":
-            return replay.times === null ? `rank ${replay.rank} computed in no time` : `rank ${replay.rank} computed ${replay.times} times as fast`;
+            return `${replay.rank === null ? "each coordinator" : `rank ${replay.rank}`} computed ${replay.times === null ? "in no time" : `${replay.times} times as fast`}`;
         case "region faster":
             return `${shortPath(replay.region ?? "main")} were ${replay.times} times as fast`;
         case "function faster":
@@ -71,7 +69,7 @@ function replays(report: Report): HTMLElement {
         rows: scenarios(report),
         columns: [
             { title: "if", term: "what if", cell: scenario },
-            { title: "run", time: (row) => row.time_s, bar: () => SERIES[1], share: (row) => row.time_s / measured },
+            { title: "run", time: (row) => row.time_s, bar: () => CATEGORIES[1], share: (row) => row.time_s / measured },
             { title: "saved", time: (row) => row.saved_s },
             { title: "share", cell: (row) => percent(row.saved_share), by: (row) => row.saved_s, right: true },
         ],
@@ -105,7 +103,7 @@ function ranks(report: Report): HTMLElement {
         first: 15,
         columns: [
             { title: "rank", cell: (row) => String(row.rank), by: (row) => row.rank, right: true },
-            { title: "time", time: (row) => row.time_s, bar: () => SERIES[0] },
+            { title: "time", time: (row) => row.time_s, bar: () => CATEGORIES[0] },
             { title: "share", cell: (row) => percent(row.share), by: (row) => row.time_s, right: true },
         ],
     });

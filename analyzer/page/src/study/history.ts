@@ -1,6 +1,6 @@
 // How the program changed from run to run: runs that differ in nothing but when they were made, and their labels.
 import { choice, el, field } from "../dom";
-import { SERIES } from "../palette";
+import { CATEGORIES } from "../palette";
 import type { PanelOf } from "../panel";
 import { percent, plural, seconds, secondsLike } from "../words";
 import { table } from "../table";
@@ -52,8 +52,8 @@ function specs({ name, runs }: RunSeries): PlotSpec[] {
         ["transfer", (run) => run.transfer],
     ];
     return [
-        { label: `elapsed time: ${name}`, series: [{ name: "elapsed", x, y: runs.map((run) => run.elapsed_s), colour: SERIES[0], kind: "both" }], height: 230, text: seconds, xText, places },
-        { label: `efficiencies: ${name}`, series: shares.map(([title, of], at) => ({ name: title, x, y: runs.map(of), colour: SERIES[at % SERIES.length], kind: "both" })), height: 230, text: percent, xText, places },
+        { label: `elapsed time: ${name}`, series: [{ name: "elapsed", x, y: runs.map((run) => run.elapsed_s), colour: CATEGORIES[0], kind: "both" }], height: 230, text: seconds, xText, places },
+        { label: `efficiencies: ${name}`, series: shares.map(([title, of], at) => ({ name: title, x, y: runs.map(of), colour: CATEGORIES[at % CATEGORIES.length], kind: "both" })), height: 230, text: percent, xText, places },
     ];
 }
 

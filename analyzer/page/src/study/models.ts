@@ -1,6 +1,6 @@
 // Functional views: the points of a relation, the curve through them, what is left, and how well each degree predicts.
 import { choice, el, field } from "../dom";
-import { SERIES } from "../palette";
+import { CATEGORIES } from "../palette";
 import type { PanelOf } from "../panel";
 import { table } from "../table";
 import { colour } from "../theme";
@@ -97,19 +97,19 @@ function sentence(of: RelationRow): string {
 const value = (of: RelationRow) => (of.is_time ? seconds : number);
 
 function points(of: RelationRow): PlotSpec {
-    const runs = { name: "run", x: of.points.map((point) => point.x), y: of.points.map((point) => point.y), colour: SERIES[0], kind: "points" as const };
+    const runs = { name: "run", x: of.points.map((point) => point.x), y: of.points.map((point) => point.y), colour: CATEGORIES[0], kind: "points" as const };
     const curve = { name: of.is_law ? "law" : `degree ${of.degree ?? "–"}`, x: of.curve.map(([x]) => x), y: of.curve.map(([, y]) => y), colour: colour("accent"), kind: "line" as const };
     return { label: `${of.to} against ${of.from}: runs, and the curve through them`, series: [runs, ...(of.curve.length > 0 ? [curve] : [])], height: 300, text: value(of), xText: number };
 }
 
 function residuals(of: RelationRow): PlotSpec {
     const known = of.points.filter((point) => point.residual !== null);
-    const series = { name: "run less curve", x: known.map((point) => point.x), y: known.map((point) => point.residual), colour: SERIES[0], kind: "points" as const };
+    const series = { name: "run less curve", x: known.map((point) => point.x), y: known.map((point) => point.residual), colour: CATEGORIES[0], kind: "points" as const };
     return { label: "Residuals: what is left of each run", series: [series], height: 220, text: value(of), xText: number, around: true };
 }
 
 function errors(of: RelationRow): PlotSpec {
-    const series = { name: "error", x: of.errors.map((one) => one.degree), y: of.errors.map((one) => one.error), colour: SERIES[2], kind: "bars" as const };
+    const series = { name: "error", x: of.errors.map((one) => one.degree), y: of.errors.map((one) => one.error), colour: CATEGORIES[2], kind: "bars" as const };
     const chosen = of.degree === null ? "" : `; degree ${of.degree} ${of.is_law ? "would be" : "is"} chosen`;
     return { label: `Cross-validation error of polynomials by degree${chosen}`, series: [series], height: 220, text: value(of), xText: (x) => `degree ${x}`, places: of.errors.map((one) => one.degree) };
 }

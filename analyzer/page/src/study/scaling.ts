@@ -1,6 +1,6 @@
 // Figures of the runs against the ranks or a parameter.
 import { choice, el, field } from "../dom";
-import { EFFICIENCY_LIMITS, SERIES, efficiencyColour } from "../palette";
+import { EFFICIENCY_LIMITS, CATEGORIES, efficiencyColour } from "../palette";
 import type { PanelOf } from "../panel";
 import { table } from "../table";
 import { colour } from "../theme";
@@ -121,7 +121,7 @@ function spec(of: ScalingChart, tables: ScalingTable[], section: SectionRow, nam
     const several = tables.length > 1;
     const series = tables.map((table, at): Series => {
         const values = table.sections.find((one) => one.name === section.name)?.lines.find((line) => line.name === name)?.values;
-        return { name: several ? table.fixed || table.program : name, x: table.x, y: values ?? table.x.map(() => null), colour: SERIES[at % SERIES.length], kind: "both" };
+        return { name: several ? table.fixed || table.program : name, x: table.x, y: values ?? table.x.map(() => null), colour: CATEGORIES[at % CATEGORIES.length], kind: "both" };
     });
     const places = [...new Set(tables.flatMap((table) => table.x))].sort((a, b) => a - b);
     if (name === "speedup") {

@@ -1,26 +1,101 @@
-// The picture of the timeline: exact states where few enough are in view, else the share of each state in slices of time, stacked. Rows that are
-// too low for a stack share one.
+// The picture of the timeline: the main state of each pixel, or in high rows the share of each state in slices of time, stacked; or the functions by samples.
 import { pixel, stateColour } from "../palette";
 import type { Plot, View } from "../picture";
-import { poolMeans, putOver } from "../pool";
+import { byLines, poolMeans, putOver } from "../pool";
 import type { Timeline } from "../views";
 import type { SpanIndex } from "./spans";
+import { functionAt, functionColour, type Stacks } from "./stacks";
 
 /** More spans than this are drawn from slices: they would be narrower than pixels anyway. */
 const MOST_SPANS = 30_000;
 
-/** Rows at least this high, in CSS pixels, have a stack each. */
-const STACKED = 6;
+/** Rows at least this high, in CSS pixels, have a gap between them. */
+const WITH_GAP = 4;
 
-/** Stacks of several rows are about as high as this. */
-const BAND = 14;
+/** Rows at least this high have room for a stack of states. */
+export const STACKED = 20;
 
+/** Exact states where few enough are in view, else shares of states. Rows that are too low for a stack get the main state of each pixel. */
 export function paintTimeline(plot: Plot, of: Timeline, rows: number[], spans: SpanIndex | null): void {
-    if (spans && isFew(plot, rows, spans)) {
+    const isHigh = plot.height / (plot.view.y1 - plot.view.y0) >= STACKED * plot.ratio;
+    if (!isHigh) {
+        paintMain(plot, of, rows, spans, null);
+    } else if (spans && isFew(plot, rows, spans)) {
         paintSpans(plot, of, rows, spans);
-        return;
+    } else {
+        paintStacked(plot, of, rows);
     }
-    paintStacked(plot, of, rows, rowsPerBand(plot));
+}
+
+/** The state with most time in each pixel; of computation its function, where `stacks` are given and have one. */
+export function paintMain(plot: Plot, of: Timeline, rows: number[], spans: SpanIndex | null, stacks: Stacks | null): void {
+    const { view, width, height } = plot;
+    const image = new ImageData(width, height);
+    const pixels = new Uint32Array(image.data.buffer);
+    const main = spans ? mainOfSpans(plot, of, rows, spans) : mainOfShares(plot, of, rows);
+    const colours = of.states.map((state) => pixel(stateColour(state)));
+    const computation = of.states.indexOf("computation");
+    const inks = stacks?.functions.map((_, at) => pixel(functionColour(of, stacks, at))) ?? [];
+    const gap = plot.py(1) - plot.py(0) >= WITH_GAP * plot.ratio ? plot.ratio : 0;
+    for (let y = 0; y < height; y++) {
+        const row = Math.floor(view.y0 + ((y + 0.5) / height) * (view.y1 - view.y0));
+        if (gap > 0 && y - plot.py(row) < gap) {
+            continue;
+        }
+        for (let x = 0; x < width; x++) {
+            const state = main[y * width + x];
+            const time = view.x0 + ((x + 0.5) / width) * (view.x1 - view.x0);
+            const inFunction = stacks && state === computation ? functionAt(of, stacks, rows[row], time) : NaN;
+            pixels[y * width + x] = inks[inFunction] ?? colours[state] ?? 0;
+        }
+    }
+    putOver(plot, image);
+}
+
+/** The number of the state with most time in each pixel, by slices of time; NaN where most is not recorded. */
+function mainOfShares(plot: Plot, of: Timeline, rows: number[]): Float32Array {
+    const { width, height } = plot;
+    const main = new Float32Array(width * height).fill(NaN);
+    const most = new Float32Array(width * height);
+    const rest = new Float32Array(width * height).fill(1);
+    of.states.forEach((state, number) => {
+        const means = poolMeans(of.share[state], of.bins, rows, inBins(plot.view, of), width, height);
+        means.forEach((share, at) => {
+            rest[at] -= share;
+            if (share > most[at]) {
+                [main[at], most[at]] = [number, share];
+            }
+        });
+    });
+    return main.map((state, at) => (most[at] >= rest[at] ? state : NaN));
+}
+
+/** The same, by the states of single calls. */
+function mainOfSpans(plot: Plot, of: Timeline, rows: number[], spans: SpanIndex): Float32Array {
+    const { view, width } = plot;
+    const all = of.spans!;
+    const times = of.states.map(() => new Float32Array(width));
+    return byLines(rows, view, width, plot.height, (from, to, main, start) => {
+        times.forEach((ofState) => ofState.fill(0));
+        for (const row of rows.slice(from, to)) {
+            spans.each(row, view.x0, view.x1, (index) => {
+                const ofState = times[all.state.at(index)];
+                const left = Math.max(plot.px(all.begin_s.at(index)), 0);
+                const right = Math.min(plot.px(all.end_s.at(index)), width);
+                for (let x = Math.floor(left); x < right; x++) {
+                    ofState[x] += Math.min(right, x + 1) - Math.max(left, x);
+                }
+            });
+        }
+        for (let x = 0; x < width; x++) {
+            let [state, most, rest] = [NaN, 0, to - from];
+            times.forEach((ofState, number) => {
+                rest -= ofState[x];
+                [state, most] = ofState[x] > most ? [number, ofState[x]] : [state, most];
+            });
+            main[start + x] = most >= rest ? state : NaN;
+        }
+    });
 }
 
 function isFew(plot: Plot, rows: number[], spans: SpanIndex): boolean {
@@ -61,23 +136,20 @@ function inBins(view: View, of: Timeline): View {
     return { ...view, x0: place(view.x0), x1: Math.min(place(view.x1), of.bins) };
 }
 
-/** Shares of states as stacks, each of `each` successive rows. */
-function paintStacked(plot: Plot, of: Timeline, rows: number[], each: number): void {
+/** Shares of states as stacks. */
+function paintStacked(plot: Plot, of: Timeline, rows: number[]): void {
     const image = new ImageData(plot.width, plot.height);
     const pixels = new Uint32Array(image.data.buffer);
-    // Bands start at multiples, so that they stay what they are when the view moves.
-    const first = Math.floor(plot.view.y0 / each);
-    const shown = Math.ceil(Math.min(rows.length, Math.ceil(plot.view.y1)) / each) - first;
-    const view = { ...inBins(plot.view, of), y0: first * each, y1: (first + shown) * each };
+    const first = Math.floor(plot.view.y0);
+    const shown = Math.ceil(plot.view.y1) - first;
+    const view = { ...inBins(plot.view, of), y0: first, y1: first + shown };
     const levels = new Float32Array(plot.width * shown);
-    // A gap between rows; bands of many meet, for they are no rows.
-    const gap = each === 1 ? plot.ratio : 0;
     for (const state of of.states) {
         const means = poolMeans(of.share[state], of.bins, rows, view, plot.width, shown);
         const colour = pixel(stateColour(state));
         for (let line = 0; line < shown; line++) {
-            const top = Math.round(plot.py((first + line) * each)) + gap;
-            const height = Math.round(plot.py(Math.min((first + line + 1) * each, rows.length))) - gap - top;
+            const top = Math.round(plot.py(first + line)) + plot.ratio;
+            const height = Math.round(plot.py(first + line + 1)) - plot.ratio - top;
             for (let x = 0; x < plot.width; x++) {
                 const at = line * plot.width + x;
                 const share = means[at];
@@ -96,21 +168,14 @@ function paintStacked(plot: Plot, of: Timeline, rows: number[], each: number): v
     putOver(plot, image);
 }
 
-/** The number of successive rows that share a band of pixels. Rows that are too low for a stack of states are joined up to the height of a band. */
-export function rowsPerBand(plot: Pick<Plot, "height" | "ratio" | "view">): number {
-    const rowHeight = plot.height / (plot.view.y1 - plot.view.y0);
-    return rowHeight >= STACKED * plot.ratio ? 1 : Math.ceil((BAND * plot.ratio) / rowHeight);
-}
-
-/** Puts the state that a row is in most of the time onto the line of pixels in its middle: a row that stands out is not lost in its band. */
+/** Puts the main states of a row onto the line of pixels in its middle: a row that stands out is not lost among its neighbours. */
 export function paintLine(plot: Plot, of: Timeline, row: number, at: number): void {
-    const shares = of.states.map((state) => poolMeans(of.share[state], of.bins, [row], { ...inBins(plot.view, of), y0: 0, y1: 1 }, plot.width, 1));
+    const line = { ...plot, height: 1, view: { ...plot.view, y0: 0, y1: 1 } };
     const y = Math.floor(plot.py(at + 0.5));
-    for (let x = 0; x < plot.width; x++) {
-        const most = shares.reduce((best, share, state) => (share[x] > (shares[best]?.[x] ?? 0) ? state : best), -1);
-        if (most >= 0) {
-            plot.context.fillStyle = stateColour(of.states[most]);
+    mainOfShares(line, of, [row]).forEach((state, x) => {
+        if (!Number.isNaN(state)) {
+            plot.context.fillStyle = stateColour(of.states[state]);
             plot.context.fillRect(x, y, 1, 1);
         }
-    }
+    });
 }

@@ -1,7 +1,7 @@
 // The threads of a rank on the timeline's axis, on demand: its parallel regions, and the threads of their teams where each was recorded.
 import { choice, el, field } from "../dom";
 import { key } from "../legend";
-import { REGION_COLOURS } from "../palette";
+import { categoryColour } from "../palette";
 import { Picture, pictureHeight, type Plot, type Scene } from "../picture";
 import { onWindow, showWindow, type TimeWindow } from "../timewindow";
 import type { Timeline } from "../views";
@@ -34,7 +34,7 @@ export class ThreadsOfRank {
         this.rank = wanted !== null && ranks.includes(wanted) ? wanted : ranks[0];
         const names = ranks.map((rank): [string, string] => [String(rank), `rank ${rank}`]);
         const chooser = choice(names, String(this.rank), (rank) => ((this.rank = Number(rank)), this.show()));
-        const keys = teams.names.slice(0, MOST_KEYS).map((name, at) => key(siteColour(at), name));
+        const keys = teams.names.slice(0, MOST_KEYS).map((name, at) => key(categoryColour(at), name));
         const details = el("details", { ontoggle: () => details.open && !this.picture && this.show() }, el("summary", {}, "Threads of a rank"), el("div", { class: "controls" }, field("threads of", chooser)), el("div", { class: "legend" }, ...keys), this.place);
         this.element = details;
         onWindow(this, (window) => this.follow(window));
@@ -105,7 +105,7 @@ export class ThreadsOfRank {
         const [left, right] = [px(Math.max(teams.begin_s.at(at), view.x0)), px(Math.min(teams.end_s.at(at), view.x1))];
         const [top, height] = [py(row) + ratio, py(row + 1) - py(row) - 2 * ratio];
         const share = row === 0 ? 1 : this.share(at);
-        context.fillStyle = siteColour(teams.name.at(at));
+        context.fillStyle = categoryColour(teams.name.at(at));
         context.globalAlpha = 0.3;
         context.fillRect(left, top, Math.max(right - left, 0.5), height);
         context.globalAlpha = 1;
@@ -123,9 +123,4 @@ export class ThreadsOfRank {
         const lines = [`${teams.names[teams.name.at(at)] ?? "parallel region"}, ${seconds(teams.end_s.at(at) - teams.begin_s.at(at))}`];
         return Number.isNaN(teams.thread.at(at)) ? [...lines, plural(teams.team.at(at), "thread")] : [...lines, `works ${percent(this.share(at))} of it`];
     }
-}
-
-/** Regions in the order of their first use have colours that differ from their neighbours'. */
-function siteColour(at: number): string {
-    return Number.isNaN(at) ? "#8c8c8c" : REGION_COLOURS[at % REGION_COLOURS.length];
 }

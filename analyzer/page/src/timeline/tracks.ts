@@ -1,5 +1,5 @@
 // Tracks above the timeline, on its axis: the iterations of the main loop, the regions that all ranks are in, and those of one rank.
-import { REGION_COLOURS } from "../palette";
+import { categoryColour, OTHERS_COLOUR } from "../palette";
 import type { Data } from "../panel";
 import { Picture, type Plot, type Scene, type View } from "../picture";
 import { poolMeans } from "../pool";
@@ -49,15 +49,15 @@ export class Tracks {
 
     /** Draws in the colour of a region, by its place among those that are distinguished; the place after the last is of all others. */
     private ink(context: CanvasRenderingContext2D, at: number): void {
-        context.fillStyle = at < this.of.region_course.regions.length ? regionColour(at) : OTHERS;
+        context.fillStyle = at < this.of.region_course.regions.length ? categoryColour(at) : OTHERS_COLOUR;
         context.globalAlpha = this.pointedOut === null || this.pointedOut === at ? 1 : 0.15;
     }
 
     /** Colours with the regions that they stand for. */
     keys(): [colour: string, text: string][] {
         const { regions } = this.of.region_course;
-        const named = regions.map((region, at): [string, string] => [regionColour(at), shortPath(this.of.regions[region] ?? "main")]);
-        return this.hasOthers() ? [...named, [OTHERS, "other regions"]] : named;
+        const named = regions.map((region, at): [string, string] => [categoryColour(at), shortPath(this.of.regions[region] ?? "main")]);
+        return this.hasOthers() ? [...named, [OTHERS_COLOUR, "other regions"]] : named;
     }
 
     private tracks(): Track[] {
@@ -109,11 +109,11 @@ export class Tracks {
                     if (right <= left) {
                         continue;
                     }
-                    context.fillStyle = column % 2 === 0 ? colour("dim") : colour("line");
+                    context.fillStyle = column % 2 === 0 ? colour("line") : colour("cell");
                     context.fillRect(left, top, Math.max(right - left, 0.5), height);
                     const text = String(of.first[column]);
                     if (context.measureText(text).width + 6 * ratio < right - left) {
-                        context.fillStyle = column % 2 === 0 ? colour("back") : colour("text");
+                        context.fillStyle = colour("text");
                         context.fillText(text, left + 3 * ratio, top + height / 2);
                     }
                 }
@@ -148,8 +148,9 @@ export class Tracks {
                     this.ink(context, row);
                     for (let x = 0; x < width; x++) {
                         if (means[x] > 0) {
-                            context.fillRect(x, top + levels[x] * height, 1, means[x] * height);
+                            const from = Math.round(top + levels[x] * height);
                             levels[x] += means[x];
+                            context.fillRect(x, from, 1, Math.round(top + levels[x] * height) - from);
                         }
                     }
                 }
@@ -189,11 +190,4 @@ export class Tracks {
             },
         };
     }
-}
-
-const OTHERS = "#8c8c8c";
-
-/** Regions in the order of their numbers have colours that differ from their neighbours'. */
-function regionColour(at: number): string {
-    return REGION_COLOURS[at % REGION_COLOURS.length];
 }

@@ -62,7 +62,7 @@ pub fn may_compute(report: &Report) -> bool {
     let facts = &report.loss_facts;
     let Some(loss) = facts.communication.as_ref().filter(|_| !report.is_only_described()) else { return false };
     let Some(at) = &loss.at else { return false };
-    if !["reduce", "Reduce", "scan", "Scan"].iter().any(|part| at.operation.contains(part)) {
+    if !at.is_reduction() {
         return false;
     }
     let (Some(share), Some(amounts)) = (at.share, CallAmounts::new(report, at)) else { return false };

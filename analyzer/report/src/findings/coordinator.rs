@@ -1,40 +1,49 @@
-//! The rank outside of the judged group for whose computation that group waits.
+//! The ranks outside of the judged group for whose computation that group waits.
 
 use std::collections::BTreeMap;
 
 use lbprof_analysis::metrics::blocking::CauseClass;
+use lbprof_analysis::model::replay_results::RequestServer;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 use lbprof_collector::{CoreState, StateGroup};
-use lbprof_thresholds::verdict::{
-    MIN_EXCESS_ASLEEP, MIN_LOSS_TO_COORDINATOR, MIN_POLLING_OF_COORDINATOR, MIN_SLEEP_BETWEEN_POLLS_S,
-};
+use lbprof_thresholds::verdict::{MIN_CAUSE_OF_MAJOR_RANK, MIN_EXCESS_ASLEEP, MIN_LOSS_TO_COORDINATOR};
 
 use crate::Report;
 use crate::finding::FindingPlace;
 use crate::losses::LossAt;
 use crate::phrases::functions::function_and_caller;
 use crate::phrases::names::region_name;
+use crate::phrases::ranks::named_ranks;
 
 /// Most requests that one answer may be for.
 const MAX_REQUESTS_PER_ANSWER: u64 = 4;
 
-/// A rank that others wait for, and whose work is not judged with theirs.
+/// A rank that others wait for, and whose work is not judged with theirs; or several that do the same.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AwaitedCoordinator {
-    /// The rank.
-    pub rank: u32,
-    /// Seconds of the mean judged rank's time in which it waits for the coordinator's computation.
+    /// The ranks, ascending.
+    pub ranks: Vec<u32>,
+    /// Seconds of the mean judged rank's time in which it waits for them.
     pub waited_s: f64,
-    /// Seconds of the coordinator's computation.
+    /// Seconds of their computation.
     pub computation_s: f64,
-    /// Requests that it answers, or messages that it takes without an answer.
+    /// Requests that they answer, or messages that they take without an answer.
     pub messages: u64,
-    /// True if it answers.
+    /// True if they answer.
     pub answers: bool,
-    /// True if it asks for messages again and again, and sleeps in between.
+    /// True if they ask for messages again and again.
+    pub polls: bool,
+    /// True if they sleep in between.
     pub sleeps_between_polls: bool,
-    /// Path of the region in which it computes most of what is waited for.
+    /// Path of the region in which they compute most of what is waited for.
     pub region: String,
+}
+
+impl AwaitedCoordinator {
+    /// Names what it works for.
+    pub fn unit(&self) -> &'static str {
+        if self.answers { "request" } else { "message" }
+    }
 }
 
 /// Finds the coordinator for which the judged ranks wait for most of what they lose.
@@ -42,23 +51,16 @@ pub fn find_coordinator(report: &Report) -> Option<AwaitedCoordinator> {
     by_computation(report).or_else(|| by_polls(report))
 }
 
-/// Finds a coordinator that alone asks for messages again and again, with long times in between, which count as waiting: messages that come meanwhile lie there.
+/// Finds coordinators that ask for messages again and again, with long times in between, which count as waiting: messages that come meanwhile lie there.
 fn by_polls(report: &Report) -> Option<AwaitedCoordinator> {
-    let judged = report.verdict.cluster.as_ref().map_or(&[][..], |cluster| &cluster.ranks);
-    let polls = &report.data.polls;
-    let gap_s = polls.waiting_s / polls.polls.max(1) as f64;
-    let mut polling = report.ranks.iter().filter(|row| polls_at_all(report, row.rank));
-    let (only, others) = (polling.next()?, polling.next());
-    let is_idle = polls.waiting_s >= MIN_POLLING_OF_COORDINATOR * report.data.elapsed_s;
-    let is_it = others.is_none() && !judged.contains(&only.rank) && is_idle && gap_s >= MIN_SLEEP_BETWEEN_POLLS_S;
-    is_it.then(|| AwaitedCoordinator {
-        rank: only.rank,
+    let least_s = MIN_LOSS_TO_COORDINATOR * report.verdict.lost_s;
+    let servers = report.clusters.servers.iter();
+    let asleep: Vec<&RequestServer> =
+        servers.filter(|server| server.unseen_s >= least_s && polls_at_all(report, server.rank)).collect();
+    (!asleep.is_empty()).then(|| AwaitedCoordinator {
         waited_s: report.verdict.communication_s,
-        computation_s: polls.waiting_s,
-        messages: polls.polls,
-        answers: false,
         sleeps_between_polls: true,
-        region: WHOLE_PROGRAM.to_owned(),
+        ..AwaitedCoordinator::from_servers(report, &asleep, WHOLE_PROGRAM.to_owned())
     })
 }
 
@@ -73,24 +75,55 @@ fn by_computation(report: &Report) -> Option<AwaitedCoordinator> {
             *by_rank.entry(row.cause.rank).or_default().entry(&row.region).or_default() += row.cause.caused_s;
         }
     }
-    let sums = by_rank.into_iter().map(|(rank, regions)| (rank, regions.values().sum::<f64>(), regions));
-    let (rank, caused_s, regions) = sums.max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let waited_s = (caused_s / cluster.ranks.len().max(1) as f64).min(report.verdict.lost_s);
-    let region = regions.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(region, _)| region.to_owned())?;
-    let row = report.ranks.iter().find(|row| row.rank == rank)?;
-    let [sent, received] =
-        ["send", "recv"].map(|end| calls_of(report, rank, |operation| operation.to_ascii_lowercase().ends_with(end)));
-    let answers = sent >= received / MAX_REQUESTS_PER_ANSWER;
-    let found = AwaitedCoordinator {
-        rank,
-        waited_s,
-        computation_s: row.computation_s,
-        messages: if answers { sent } else { received },
-        answers,
-        sleeps_between_polls: polls_at_all(report, rank) && is_asleep(report, rank),
-        region,
+    let caused: BTreeMap<u32, f64> =
+        by_rank.iter().map(|(&rank, regions)| (rank, regions.values().sum::<f64>())).collect();
+    let (&first, &most_s) = caused.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)))?;
+    let least_s = MIN_CAUSE_OF_MAJOR_RANK * most_s;
+    let servers = report.clusters.servers.iter();
+    let servers: Vec<&RequestServer> =
+        servers.filter(|server| caused.get(&server.rank).is_some_and(|&caused_s| caused_s >= least_s)).collect();
+    let regions = by_rank.get(&first)?.iter();
+    let region = regions.max_by(|a, b| a.1.total_cmp(b.1)).map(|(region, _)| (*region).to_owned())?;
+    let found = match servers.iter().any(|server| server.rank == first) {
+        true => AwaitedCoordinator::from_servers(report, &servers, region),
+        false => AwaitedCoordinator::from_calls(report, first, region)?,
     };
-    (waited_s >= MIN_LOSS_TO_COORDINATOR * report.verdict.lost_s).then_some(found)
+    let all_s: f64 = found.ranks.iter().filter_map(|rank| caused.get(rank)).sum();
+    let waited_s = (all_s / cluster.ranks.len().max(1) as f64).min(report.verdict.lost_s);
+    (waited_s >= MIN_LOSS_TO_COORDINATOR * report.verdict.lost_s).then_some(AwaitedCoordinator { waited_s, ..found })
+}
+
+impl AwaitedCoordinator {
+    /// Describes ranks that answer requests.
+    fn from_servers(report: &Report, servers: &[&RequestServer], region: String) -> AwaitedCoordinator {
+        AwaitedCoordinator {
+            ranks: servers.iter().map(|server| server.rank).collect(),
+            waited_s: 0.0,
+            computation_s: servers.iter().map(|server| server.computed_s).sum(),
+            messages: servers.iter().map(|server| server.answers).sum(),
+            answers: true,
+            polls: servers.iter().all(|server| polls_at_all(report, server.rank)),
+            sleeps_between_polls: servers.iter().all(|server| is_asleep_between_polls(report, server.rank)),
+            region,
+        }
+    }
+
+    /// Describes a rank by the numbers of its calls.
+    fn from_calls(report: &Report, rank: u32, region: String) -> Option<AwaitedCoordinator> {
+        let [sent, received] = ["send", "recv"]
+            .map(|end| calls_of(report, rank, |operation| operation.to_ascii_lowercase().ends_with(end)));
+        let answers = sent >= received / MAX_REQUESTS_PER_ANSWER;
+        Some(AwaitedCoordinator {
+            ranks: vec![rank],
+            waited_s: 0.0,
+            computation_s: report.ranks.iter().find(|row| row.rank == rank)?.computation_s,
+            messages: if answers { sent } else { received },
+            answers,
+            polls: polls_at_all(report, rank),
+            sleeps_between_polls: is_asleep_between_polls(report, rank),
+            region,
+        })
+    }
 }
 
 /// Returns the number of a rank's calls of the operations that are meant.
@@ -104,33 +137,38 @@ fn polls_at_all(report: &Report, rank: u32) -> bool {
     calls_of(report, rank, is_poll) > 0
 }
 
-/// Returns whether a rank sleeps for most of its computation.
-fn is_asleep(report: &Report, rank: u32) -> bool {
+/// Returns whether a rank asks whether messages are there, and sleeps for most of its computation.
+fn is_asleep_between_polls(report: &Report, rank: u32) -> bool {
     let row = report.ranks.iter().find(|row| row.rank == rank);
     let times = row.and_then(|row| row.core_states);
-    times.is_some_and(|times| {
-        let asleep_s = times.in_group(StateGroup::Asleep) - times.get(CoreState::Stopped);
-        asleep_s >= MIN_EXCESS_ASLEEP * times.seconds.iter().sum::<f64>()
-    })
+    polls_at_all(report, rank)
+        && times.is_some_and(|times| {
+            let asleep_s = times.in_group(StateGroup::Asleep) - times.get(CoreState::Stopped);
+            asleep_s >= MIN_EXCESS_ASLEEP * times.seconds.iter().sum::<f64>()
+        })
 }
 
 /// Returns where a coordinator computes: the function by which it makes others wait longest, else the code between calls.
 pub fn coordinator_place(report: &Report, found: &AwaitedCoordinator) -> FindingPlace {
-    let rows = report.functions.iter().flat_map(|table| &table.delaying_ranks).filter(|one| one.rank == found.rank);
-    let functions = rows.flat_map(|one| &one.functions);
+    let ranks = &found.ranks;
+    let tables = report.functions.iter().flat_map(|table| &table.delaying_ranks);
+    let functions = tables.filter(|one| ranks.contains(&one.rank)).flat_map(|one| &one.functions);
     let longest = functions.max_by(|a, b| {
         let [a_s, b_s] = [a, b].map(|one| one.caused_s.unwrap_or(one.cpu_s));
         a_s.total_cmp(&b_s)
     });
+    let named = named_ranks(ranks);
     let region = FindingPlace {
         region: Some(found.region.clone()),
-        ..FindingPlace::in_words(format!("rank {} in {}", found.rank, region_name(&found.region)))
+        ..FindingPlace::in_words(format!("{named} in {}", region_name(&found.region)))
     };
     match longest {
-        _ if found.region == WHOLE_PROGRAM => polling_place(report, found.rank).unwrap_or(region),
+        _ if found.region == WHOLE_PROGRAM => {
+            ranks.first().and_then(|&rank| polling_place(report, rank)).unwrap_or(region)
+        }
         Some(one) => FindingPlace {
-            text: format!("rank {} in {}", found.rank, function_and_caller(&one.name, one.caller.as_deref())),
-            ..region.with_function(&one.name, one.caller.as_deref())
+            text: format!("{named} in {}", function_and_caller(&one.name, &one.call)),
+            ..region.with_function(&one.name, &one.call)
         },
         None => region,
     }

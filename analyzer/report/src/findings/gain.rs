@@ -1,9 +1,11 @@
 //! The gain of removing the loss of a finding, by replay of the change that removes it.
 
+use super::coordinator;
 use crate::Report;
 use crate::finding::{Finding, FindingGain, FindingSubject};
 use crate::phrases::names::region_name;
 use crate::phrases::ranks::{is_mostly_asleep, short_percent};
+use crate::verdict::LongestRank;
 use crate::what_if::{PredictionNote, PredictionRow};
 use crate::words::{BEFORE_FIRST_CALL, seconds_like};
 use lbprof_analysis::model::what_if::WhatIfScenario;
@@ -12,6 +14,10 @@ use lbprof_thresholds::wording::MIN_NAMED_GAIN;
 
 /// Returns the gain if the ranks that compute longest had less work: by the change that saves most.
 pub fn of_balance(report: &Report) -> Option<FindingGain> {
+    if let Some(work) = &report.verdict.outside_work {
+        // Other changes save what is lost outside of the loop, too.
+        return of_prediction(report, |row| row.region.as_deref().is_some_and(|path| work.is_within(path)));
+    }
     let slow = report.verdict.worst.as_ref().map(|worst| worst.with_equals()).unwrap_or_default();
     of_prediction(report, |row| match row.scenario {
         WhatIfScenario::RankAsMean(_) => row.rank.is_some_and(|rank| slow.contains(&rank)),
@@ -20,10 +26,30 @@ pub fn of_balance(report: &Report) -> Option<FindingGain> {
     })
 }
 
-/// Returns the gain of even work in each iteration.
-pub fn of_each_iteration(report: &Report) -> Option<FindingGain> {
-    of_prediction(report, |row| {
-        matches!(row.scenario, WhatIfScenario::BalancedEach(_) | WhatIfScenario::RunBalancedEach)
+/// Returns the gain if the work of a rank before or after the main loop were even.
+pub fn of_work_outside(report: &Report, longest: &LongestRank) -> Option<FindingGain> {
+    let path = longest.region.as_ref().map(|region| region.path.as_str()).filter(|path| *path != WHOLE_PROGRAM);
+    let even = of_prediction(report, |row| path.is_some() && row.region.as_deref() == path);
+    even.or_else(|| at_most(report, longest.over_mean_s, "if this work were even"))
+}
+
+/// Returns the gain of even work in each iteration; an upper bound, `seconds`, where it is not known which iterations of the ranks are the same one.
+pub fn of_each_iteration(report: &Report, seconds: f64) -> Option<FindingGain> {
+    let is_of_loop = report.verdict.outside_work.is_some();
+    let even = of_prediction(report, |row| match row.scenario {
+        WhatIfScenario::BalancedEach(_) => true,
+        WhatIfScenario::RunBalancedEach => !is_of_loop,
+        _ => false,
+    });
+    let is_unknown = report.what_if.notes.contains(&PredictionNote::EachIsUnknown);
+    even.or_else(|| at_most(report, seconds, "if work were even in each iteration").filter(|_| is_unknown))
+}
+
+/// Returns the gain if coordinators computed several times as fast.
+pub fn of_coordinator(report: &Report, ranks: &[u32], is_meant: impl Fn(f64) -> bool) -> Option<FindingGain> {
+    of_prediction(report, |row| match row.scenario {
+        WhatIfScenario::RankFaster(_, times) => is_meant(times) && row.rank.is_none_or(|rank| ranks == [rank]),
+        _ => false,
     })
 }
 
@@ -32,26 +58,20 @@ pub fn of_prediction(report: &Report, is_meant: impl Fn(&PredictionRow) -> bool)
     if report.is_only_described() {
         return None;
     }
-    let base_s = report.what_if.base_s.filter(|base_s| *base_s > 0.0)?;
+    let measured_s = report.what_if.measured_s.filter(|measured_s| *measured_s > 0.0)?;
     // Ranks that run different code cannot take over each other's work.
     let are_apart = report.clusters.are_apart();
     let best = report.what_if.best_of(|row| !(row.scenario.is_redistribution() && are_apart) && is_meant(row));
-    let best = best.filter(|row| row.saved_s > MIN_NAMED_GAIN * base_s)?;
+    let best = best.filter(|row| row.saved_s > MIN_NAMED_GAIN * measured_s)?;
     // A replay takes a little more or less than the run took. Work that is only divided in another way saves no more than is lost.
-    let is_left_out = report.what_if.notes.contains(&PredictionNote::RecorderLeftOut);
     // Predictions for a region are of the whole run.
     let is_of_region = report.facts.selected.region.is_some();
-    let is_of_head = !is_left_out && !is_of_region;
-    let from_s = if is_of_head { report.data.elapsed_s } else { base_s };
-    let lost_share = report.verdict.lost_share.filter(|_| best.scenario.is_redistribution() && is_of_head);
+    let from_s = if is_of_region { measured_s } else { report.data.elapsed_s };
+    let lost_share = report.verdict.lost_share.filter(|_| best.scenario.is_redistribution() && !is_of_region);
     let share = best.saved_share.min(lost_share.unwrap_or(1.0));
     let (from, to) = (seconds_like(from_s, from_s), seconds_like((1.0 - share) * from_s, from_s));
-    let without = match (is_left_out, is_of_region) {
-        (true, _) => " without the recorder",
-        (false, true) => " of the whole run",
-        (false, false) => "",
-    };
-    let text = format!("{}: {from} → {to} (−{}){without}", change_in_words(report, best), short_percent(share));
+    let whole = if is_of_region { " of the whole run" } else { "" };
+    let text = format!("{}: {from} → {to} (−{}){whole}", change_in_words(report, best), short_percent(share));
     Some(FindingGain { seconds: share * from_s, share, text })
 }
 
@@ -94,10 +114,11 @@ fn change_in_words(report: &Report, row: &PredictionRow) -> String {
         (WhatIfScenario::BalancedEach(_) | WhatIfScenario::RunBalancedEach, ..) => {
             "even work in each iteration".to_owned()
         }
-        (WhatIfScenario::RankFaster(_, times), _, Some(rank)) if times.is_finite() => {
-            format!("half the time per request on rank {rank}")
+        (WhatIfScenario::RankFaster(_, times), _, rank) => {
+            let unit = coordinator::find_coordinator(report).map_or("message", |found| found.unit());
+            let change = if times.is_finite() { format!("half the time per {unit}") } else { "no sleep".to_owned() };
+            format!("{change} on {}", rank.map_or_else(|| "each of them".to_owned(), |rank| format!("rank {rank}")))
         }
-        (WhatIfScenario::RankFaster(..), _, Some(rank)) => format!("no sleep on rank {rank}"),
         (_, Some(WHOLE_PROGRAM), _) => "even work on all ranks".to_owned(),
         (_, Some(region), _) if region_name(region).starts_with(BEFORE_FIRST_CALL) => {
             "even work before the first MPI call".to_owned()

@@ -1,6 +1,7 @@
 //! The parts of what a run loses, which the findings explain: seconds of the mean rank's time.
 
 use crate::losses::LossPlace;
+use crate::slow_parts::SlowPart;
 use crate::{Report, fraction_of};
 
 use super::amounts::CallAmounts;
@@ -67,11 +68,25 @@ impl LossParts {
             recorder_s: verdict.recorder_s,
             ..LossParts::default()
         };
+        if let Some((work, longest)) = verdict.outside_work.as_ref().zip(verdict.worst.as_ref()) {
+            // What ranks lose outside of the loop was counted as imbalance of the totals, then as serialization.
+            let mut rest_s = work.outside_s() + longest.over_mean_s - verdict.imbalance_s;
+            for part in
+                [&mut parts.slow_in_turn_s, &mut parts.slow_in_parts_s, &mut parts.chains_s, &mut parts.undivided_s]
+            {
+                rest_s -= take_from(part, rest_s);
+            }
+            let imbalance_s = (longest.over_mean_s - rest_s).max(0.0);
+            parts.imbalance_s = imbalance_s * (1.0 - of_control);
+            parts.control_s = imbalance_s * of_control;
+        }
         // The loss in the parts contains the imbalance of the totals.
-        if parts.slow_in_parts_s > verdict.imbalance_s {
-            parts.slow_in_parts_s += verdict.imbalance_s;
+        let imbalance_s = parts.imbalance_s + parts.control_s;
+        if parts.slow_in_parts_s > imbalance_s {
+            parts.slow_in_parts_s += imbalance_s;
             (parts.imbalance_s, parts.control_s) = (0.0, 0.0);
         }
+        parts.merge_parts_of_same_ranks(report);
         if let Some(found) = coordinator::find_coordinator(report) {
             parts.coordinator_s = parts.take(found.waited_s);
             parts.coordinator = Some(found);
@@ -94,12 +109,28 @@ impl LossParts {
             &mut self.slow_in_parts_s,
             &mut self.imbalance_s,
         ] {
-            let taken_s = part.min(rest_s);
-            *part -= taken_s;
-            rest_s -= taken_s;
+            rest_s -= take_from(part, rest_s);
         }
         seconds - rest_s
     }
+
+    /// Makes one part of chains and of slow parts, the larger one, if they are about the same ranks: then they are one cause.
+    fn merge_parts_of_same_ranks(&mut self, report: &Report) {
+        let slow = SlowPart::ranks_of(&report.verdict.slow_parts);
+        let chained = report.loss_facts.dependency_chains.as_ref().map(|loss| loss.major_ranks(report.ranks.len()));
+        if chained.is_some_and(|ranks| !ranks.is_empty() && ranks.iter().all(|rank| slow.contains(rank))) {
+            let sum_s = self.chains_s + self.slow_in_parts_s;
+            let are_chains = self.chains_s > self.slow_in_parts_s;
+            (self.chains_s, self.slow_in_parts_s) = if are_chains { (sum_s, 0.0) } else { (0.0, sum_s) };
+        }
+    }
+}
+
+/// Takes at most `most_s` seconds from a part, and returns how much it was.
+fn take_from(part: &mut f64, most_s: f64) -> f64 {
+    let taken_s = part.min(most_s.max(0.0));
+    *part -= taken_s;
+    taken_s
 }
 
 fn lost_at_s(place: Option<&LossPlace>) -> f64 {

@@ -76,7 +76,6 @@ const IMBALANCE: &[DetectPart] = &[
     imbalance::uneven_groups::find_uneven_code_groups,
     imbalance::asleep_rank::find_asleep_rank,
     imbalance::rank_in_state::find_rank_in_state,
-    imbalance::outside_work::find_work_outside_loop,
     imbalance::serial_code::find_serial_code_loss,
     imbalance::static_excess::find_static_excess,
 ];
@@ -84,10 +83,10 @@ const IMBALANCE: &[DetectPart] = &[
 /// The first that holds explains time in MPI calls.
 const CALLS: &[DetectPart] = &[
     calls::rare_delays::find_rare_call_delays,
-    calls::rank_in_calls::find_rank_in_calls,
-    calls::small_messages::find_small_messages,
     calls::late_progress::find_late_progress,
     calls::large_messages::find_large_messages,
+    calls::rank_in_calls::find_rank_in_calls,
+    calls::small_messages::find_small_messages,
     calls::communication::find_communication_loss,
 ];
 
@@ -97,6 +96,8 @@ const FILES: &[DetectPart] =
 
 /// Each that holds is a part of what is lost.
 const OTHERS: &[DetectPart] = &[
+    imbalance::outside_work::find_set_up_work,
+    imbalance::outside_work::find_final_work,
     imbalance::control::find_control_loss,
     serialization::moving_rank::find_moving_rank,
     serialization::slow_in_turn::find_slow_in_turn,

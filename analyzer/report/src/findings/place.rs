@@ -5,6 +5,7 @@ use crate::finding::FindingPlace;
 use crate::losses::LossPlace;
 use crate::phrases::functions;
 use crate::phrases::names::{LONGEST_NAME, call_in_words, code_in_words, region_name};
+use crate::phrases::ranks::named_ranks;
 use crate::slow_parts::SlowPart;
 use crate::verdict::{LongestRank, WorstRegion};
 use crate::words::{BEFORE_FIRST_CALL, escape_name, short_path, shorten_text};
@@ -24,9 +25,9 @@ pub fn by_cpu_time(report: &Report) -> Option<FindingPlace> {
     place_of_rank(report, &worst)
 }
 
-fn place_of_rank(report: &Report, worst: &LongestRank) -> Option<FindingPlace> {
-    let verdict = &report.verdict;
-    if verdict.imbalance_s <= MIN_EXCESS_OF_NAMED_PLACE * verdict.elapsed_s {
+/// Returns where a rank exceeds the mean, unless that is little.
+pub fn place_of_rank(report: &Report, worst: &LongestRank) -> Option<FindingPlace> {
+    if worst.over_mean_s <= MIN_EXCESS_OF_NAMED_PLACE * report.verdict.elapsed_s {
         return None;
     }
     let excess = worst.explained.as_ref();
@@ -48,7 +49,7 @@ fn place_of_rank(report: &Report, worst: &LongestRank) -> Option<FindingPlace> {
         ..FindingPlace::in_words(text)
     };
     Some(match excess.and_then(functions::decisive_function) {
-        Some(one) => place.with_function(&one.name, one.caller.as_deref()),
+        Some(one) => place.with_function(&one.name, &one.call),
         None => place,
     })
 }
@@ -95,7 +96,7 @@ fn part_in_words(report: &Report, part: &SlowPart) -> String {
         None if part.region == WHOLE_PROGRAM => "outside of marked regions".to_owned(),
         None => place_of_region(report, &part.region),
     };
-    format!("rank {} {place}", part.rank)
+    format!("{} {place}", named_ranks(&part.equals))
 }
 
 /// Returns the region of a path as a place: `in main, from the call of forces (h.c:9) to the call of fields (h.c:10)`.

@@ -200,8 +200,9 @@ pub struct FunctionRow {
     pub lines: Vec<LineRow>,
     /// The functions of libraries in which it spends most of that time, at most 3: such as `exp`, `dgemm_`, `memcpy`.
     pub libraries: Vec<LibraryRow>,
-    /// The function of the program that called it for most of its time, if the samples say so.
-    pub caller: Option<String>,
+    /// The call for most of its time, if the samples show it.
+    #[serde(flatten)]
+    pub call: FunctionCall,
 }
 
 /// A function of the program that MPI calls within a call of the program: this is computation, but `mpi_s` and the time of the call include it.
@@ -252,7 +253,7 @@ pub struct FunctionName {
 }
 
 impl FunctionName {
-    pub(super) fn for_function(function: &SampledFunction, line: Option<u32>) -> FunctionName {
+    pub(crate) fn for_function(function: &SampledFunction, line: Option<u32>) -> FunctionName {
         let SampledFunction { name, file, module } = function.clone();
         FunctionName { function: Some(name).filter(|name| !name.is_empty()), file, line, module }
     }
@@ -276,6 +277,17 @@ impl FunctionName {
             (None, _) => format!("{function} ({module})"),
         }
     }
+}
+
+/// The call that entered a function.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, crate::JsonSchema)]
+pub struct FunctionCall {
+    /// The function of the program that called it; null if it is not known.
+    pub caller: Option<String>,
+    /// Source file of the caller.
+    pub caller_file: Option<String>,
+    /// Line of the call, the first one if there are several; null if it is not known.
+    pub caller_line: Option<u32>,
 }
 
 /// A line of the source.
@@ -371,8 +383,9 @@ pub struct ExcessIn {
     pub excess_error_s: f64,
     /// `excess_s` over the whole excess, by the ranks' calls; null if there is none.
     pub share: Option<f64>,
-    /// The function that called it for most of its time on all ranks, if the samples say so.
-    pub caller: Option<String>,
+    /// The call for most of its time on all ranks, if the samples show it.
+    #[serde(flatten)]
+    pub call: FunctionCall,
 }
 
 /// A rank in a region whose computation others wait for.
@@ -416,6 +429,7 @@ pub struct DelayingFunction {
     pub excess_error_s: f64,
     /// True if `excess_s` is at least two standard errors.
     pub significant: bool,
-    /// The function that called it, if the samples say so: that of most of its time on all ranks.
-    pub caller: Option<String>,
+    /// The call for most of its time on all ranks, if the samples show it.
+    #[serde(flatten)]
+    pub call: FunctionCall,
 }

@@ -57,7 +57,7 @@ impl SampledFunctions<'_> {
                 excess_s: excess.seconds,
                 excess_error_s: excess.error_s,
                 significant: excess.is_significant(),
-                caller: self.main_caller(callers.get(&function)),
+                call: self.main_call(callers.get(&function)),
             }
         });
         let functions: Vec<DelayingFunction> = functions.collect();

@@ -22,7 +22,7 @@ impl SampledFunctions<'_> {
                 excess_s: found.excess.seconds,
                 excess_error_s: found.excess.error_s,
                 share: (excess_s > 0.0).then(|| found.excess.seconds / excess_s),
-                caller: self.main_caller(callers.get(&function)),
+                call: self.main_call(callers.get(&function)),
             })
         });
         let not_running = self.times.not_running_excess(region, at).filter(|one| one.seconds > 0.0);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::SampledFunctions;
-use super::data::{FunctionName, FunctionRow, LibraryRow, LineRow, OtherFunctions};
+use super::data::{FunctionCall, FunctionName, FunctionRow, LibraryRow, LineRow, OtherFunctions};
 use crate::fraction_of;
 use lbprof_analysis::metrics::functions::{CpuTimeComparison, FunctionTime, SampledEstimate};
 use lbprof_analysis::metrics::hardware::instructions_per_cycle;
@@ -70,7 +70,7 @@ impl SampledFunctions<'_> {
                 slowest_ipc: instructions_per_cycle(own),
                 lines: lines.into_iter().take(MOST_LINES).collect(),
                 libraries: self.libraries(libraries.get(&function), time.over.sum.seconds),
-                caller: self.main_caller(callers.get(&function)),
+                call: self.main_call(callers.get(&function)),
             }
         });
         (rows.collect(), others)
@@ -93,10 +93,19 @@ impl SampledFunctions<'_> {
         rows.collect()
     }
 
-    /// Returns the name of the function with the largest time.
-    pub(super) fn main_caller(&self, times: Option<&BTreeMap<u32, CpuTime>>) -> Option<String> {
-        let most = times?.iter().max_by(|a, b| a.1.seconds.total_cmp(&b.1.seconds).then(b.0.cmp(a.0)))?;
-        self.name(*most.0, None).function
+    /// Returns the caller with the largest time, and the line from which it called for most of that.
+    pub(super) fn main_call(&self, times: Option<&BTreeMap<(u32, Option<u32>), CpuTime>>) -> FunctionCall {
+        let mut sums: BTreeMap<u32, f64> = BTreeMap::new();
+        for (&(function, _), time) in times.into_iter().flatten() {
+            *sums.entry(function).or_default() += time.seconds;
+        }
+        let Some((&caller, _)) = sums.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0))) else {
+            return FunctionCall::default();
+        };
+        let calls = times.into_iter().flatten().filter(|((function, _), _)| *function == caller);
+        let most = calls.max_by(|a, b| a.1.seconds.total_cmp(&b.1.seconds).then(b.0.cmp(a.0)));
+        let FunctionName { function, file, line, .. } = self.name(caller, most.and_then(|((_, line), _)| *line));
+        FunctionCall { caller: function, caller_file: file, caller_line: line }
     }
 
     pub(super) fn name(&self, function: u32, line: Option<u32>) -> FunctionName {

@@ -1,8 +1,9 @@
 //! The report as one self-contained HTML file: the style and script of `analyzer/page`, the report's JSON and the page's own data (docs/page-data.md).
 //!
-//! Names from logs are text everywhere: [`HtmlPage::write`] escapes them, and the data elements contain no characters of markup.
+//! Names from logs are text everywhere: [`write_html_page`] escapes them, and the data elements contain no characters of markup.
 
 mod packed;
+mod source;
 mod timeline;
 mod views;
 
@@ -21,64 +22,42 @@ use super::json::{self, GENERATOR};
 use super::text;
 use super::words::escape_name;
 
-/// A page of `analyzer/page` and its data.
-pub struct HtmlPage {
-    /// Title of the window.
-    pub title: String,
-    /// CSS.
-    pub style: &'static str,
-    /// JavaScript.
-    pub script: &'static str,
-    /// Text for readers without scripts.
-    pub text: String,
-    /// Ids of elements and the JSON in them, in which nothing is markup ([`inert_json`]).
-    pub data: Vec<(&'static str, String)>,
+/// Writes a page of `analyzer/page`, which is `style` and `script`: its title, the text for readers without scripts, and by the ids of elements the JSON
+/// in them, in which nothing is markup ([`inert_json`]).
+pub fn write_html_page(
+    title: &str,
+    [style, script]: [&str; 2],
+    text: &str,
+    data: &[(&str, String)],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let elements =
+        data.iter().map(|(id, json)| format!("<script type=\"application/json\" id=\"{id}\">{json}</script>\n"));
+    write!(
+        out,
+        include_str!("page.html"),
+        generator = escape_xml(GENERATOR),
+        title = escape_xml(title),
+        style = style,
+        text = escape_xml(&anstream::adapter::strip_str(text).to_string()),
+        data = elements.collect::<String>(),
+        script = script,
+    )
 }
 
-impl HtmlPage {
-    /// Creates a page without text and data.
-    pub fn new(title: String, style: &'static str, script: &'static str) -> HtmlPage {
-        HtmlPage { title, style, script, text: String::new(), data: Vec::new() }
-    }
-
-    /// Writes the page.
-    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let elements = self.data.iter();
-        let elements =
-            elements.map(|(id, json)| format!("<script type=\"application/json\" id=\"{id}\">{json}</script>\n"));
-        let data: String = elements.collect();
-        write!(
-            out,
-            include_str!("page.html"),
-            generator = escape_html(GENERATOR),
-            title = escape_html(&self.title),
-            style = self.style,
-            text = escape_html(&self.text),
-            data = data,
-            script = self.script,
-        )
-    }
-}
-
-/// Escapes markup for elements and quoted attributes.
-fn escape_html(text: &str) -> String {
-    let escapes = [('&', "&#38;"), ('<', "&#60;"), ('>', "&#62;"), ('"', "&#34;"), ('\'', "&#39;")];
+/// Escapes markup for elements and quoted attributes of HTML and XML.
+pub fn escape_xml(text: &str) -> String {
+    let escapes = [('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;"), ('"', "&quot;"), ('\'', "&apos;")];
     escapes.into_iter().fold(text.to_owned(), |text, (char, escape)| text.replace(char, escape))
 }
 
 /// Writes the report as one HTML document, with its [`page_views`]. `options` apply to the text in it.
 pub fn write_page(report: &Report, views: &Value, options: &text::TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let title = format!("lbprof: {}", escape_name(&report.facts.command.join(" ")));
-    let (style, script) = (include_str!("../../../page/dist/page.css"), include_str!("../../../page/dist/page.js"));
-    let page = HtmlPage {
-        text: anstream::adapter::strip_str(&text::render_text(report, options)).to_string(),
-        data: vec![
-            ("report", inert_json(&json::report_document(report, &ListBounds::SMALL))?),
-            ("views", inert_json(views)?),
-        ],
-        ..HtmlPage::new(title, style, script)
-    };
-    page.write(out)
+    let files = [include_str!("../../../page/dist/page.css"), include_str!("../../../page/dist/page.js")];
+    let document = inert_json(&json::report_document(report, &ListBounds::SMALL))?;
+    let data = [("report", document), ("views", inert_json(views)?)];
+    write_html_page(&title, files, &text::render_text(report, options), &data, out)
 }
 
 /// Formats JSON that is safe in an HTML element. `<`, `>`, `&`, control characters and U+2028 only occur in strings, and are escaped.
@@ -101,11 +80,10 @@ mod tests {
     #[test]
     fn title_and_text_are_no_markup() {
         let hostile = "</title>\"'<script>&amp;";
-        let page = HtmlPage { text: hostile.to_owned(), ..HtmlPage::new(hostile.to_owned(), "", "") };
         let mut bytes = Vec::new();
-        page.write(&mut bytes).unwrap();
+        write_html_page(hostile, ["", ""], hostile, &[], &mut bytes).unwrap();
         let text = String::from_utf8(bytes).unwrap();
-        let escaped = "&#60;/title&#62;&#34;&#39;&#60;script&#62;&#38;amp;";
+        let escaped = "&lt;/title&gt;&quot;&apos;&lt;script&gt;&amp;amp;";
         assert!(
             text.contains(&format!("<title>{escaped}</title>")) && text.contains(&format!("<pre>\n{escaped}</pre>"))
         );

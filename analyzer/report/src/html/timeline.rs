@@ -1,16 +1,19 @@
 //! The timeline in the page's data.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 
 use lbprof_collector::record::NONE;
 use serde::Serialize;
 
 use super::packed::{ByName, PackedNumbers, pack_bytes, pack_floats, pack_signed, whole_numbers};
+use crate::functions::FunctionName;
 use lbprof_analysis::model::Model;
 use lbprof_analysis::model::region_state::Ns;
 use lbprof_analysis::model::waits::WaitState;
-use lbprof_analysis::structure::symbols::CodePlace;
+use lbprof_analysis::structure::sampled_code::SampledCode;
+use lbprof_analysis::structure::symbols::{CodePlace, ResolvedNames};
+use lbprof_analysis::views::StackCourse;
 use lbprof_analysis::views::timeline::{
     MessageSeen, STATES, SpanSeen, TeamSeen, TimelineNames, TimelineView, WaitSeen, state_name,
 };
@@ -30,6 +33,8 @@ pub(super) struct TimelineData {
     /// was recorded.
     #[schemars(with = "std::collections::BTreeMap<String, PackedNumbers>")]
     share: ByName,
+    /// The functions that ranks are in, by samples; null where there are none.
+    stacks: Option<StacksData>,
     /// In which regions the ranks are, all ranks together.
     region_course: RegionCourseData,
     /// The 20,000 longest waits, the longest first, by columns.
@@ -46,6 +51,21 @@ pub(super) struct TimelineData {
     regions: Vec<String>,
     /// Labels of call sites, likewise.
     sites: Vec<String>,
+}
+
+/// The functions that ranks are in over time, by the samples of their first threads, and the functions that called them.
+#[derive(Serialize, crate::JsonSchema)]
+pub(super) struct StacksData {
+    /// Bins of equal length into which the window is cut: at most 1,000, each of two samples on average.
+    bins: usize,
+    /// Rows × bins: the node with most samples, out of those of the function with most; none without samples.
+    node: PackedNumbers,
+    /// By node its function, as an index in `functions`.
+    function: PackedNumbers,
+    /// By node the node of its caller, which comes before it; none where that is not known.
+    parent: PackedNumbers,
+    /// Names of functions, with file; empty of those that are in no stack.
+    functions: Vec<String>,
 }
 
 /// In which regions the ranks are over time, all ranks together.
@@ -136,8 +156,8 @@ pub(super) struct TeamsData {
     names: Vec<String>,
 }
 
-pub(super) fn timeline_data(seen: &TimelineView, model: &Model, places: &[CodePlace]) -> io::Result<TimelineData> {
-    let writer = TimelineWriter::new(seen, model, places);
+pub(super) fn timeline_data(seen: &TimelineView, model: &Model, found: &ResolvedNames) -> io::Result<TimelineData> {
+    let writer = TimelineWriter::new(seen, model, &found.places);
     let mut names = TimelineNames::default();
     let share =
         seen.shares.iter().map(|(state, bytes)| Ok((state_name(usize::from(*state)), pack_bytes(bytes, 1.0 / 255.0)?)));
@@ -156,6 +176,7 @@ pub(super) fn timeline_data(seen: &TimelineView, model: &Model, places: &[CodePl
         bins: seen.bins,
         states: writer.states.iter().map(|&state| state_name(usize::from(state))).collect(),
         share,
+        stacks: seen.stacks.as_ref().map(|stacks| stacks_data(stacks, &found.sampled)).transpose()?,
         region_course,
         waits,
         messages: writer.messages(&seen.messages)?,
@@ -163,6 +184,21 @@ pub(super) fn timeline_data(seen: &TimelineView, model: &Model, places: &[CodePl
         spans,
         regions: names.region_paths.into_iter().map(str::to_owned).collect(),
         sites: names.site_labels,
+    })
+}
+
+fn stacks_data(stacks: &StackCourse, code: &SampledCode) -> io::Result<StacksData> {
+    let used: BTreeSet<u32> = stacks.nodes.iter().flat_map(|&node| code.path(node)).map(|node| node.function).collect();
+    let functions = (0..).zip(&code.functions).map(|(at, function)| match used.contains(&at) {
+        true => FunctionName::for_function(function, None).label(),
+        false => String::new(),
+    });
+    Ok(StacksData {
+        bins: stacks.bins,
+        node: pack_ids(&stacks.nodes, |&node| node)?,
+        function: pack_ids(&code.nodes, |node| node.function)?,
+        parent: pack_ids(&code.nodes, |node| node.parent.unwrap_or(NONE))?,
+        functions: functions.collect(),
     })
 }
 

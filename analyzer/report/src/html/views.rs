@@ -8,10 +8,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::packed::{ByName, PackedNumbers, pack_floats, whole_numbers};
+use super::source::{self, SourceExcerpt};
 use super::timeline::{self, TimelineData};
 use crate::Report;
 use lbprof_analysis::model::{Model, Seconds};
-use lbprof_analysis::structure::symbols::CodePlace;
+use lbprof_analysis::structure::symbols::ResolvedNames;
 use lbprof_analysis::views::{IterationView, PairView, RankRows, RegionView, SlowRanks, TimelineView, regions};
 
 /// The data that the page reads besides the report.
@@ -45,6 +46,8 @@ pub(crate) struct ViewsData<'a> {
     regions: Vec<RegionData<'a>>,
     /// States of ranks over time; null with `--no-blocking`, for a single region, and if the calls of all ranks were recorded as sums.
     timeline: Option<TimelineData>,
+    /// Lines of the source around sampled ones; empty without `--source`.
+    sources: Vec<SourceExcerpt>,
     /// The reductions that were made, a sentence each.
     left_out: Vec<String>,
 }
@@ -150,12 +153,13 @@ struct RegionData<'a> {
     calls: PackedNumbers,
 }
 
-/// Converts the data to JSON. `seen` is the timeline recorded during the replay.
+/// Converts the data to JSON. `seen` is the timeline recorded during the replay; `with_source` puts lines of the source in.
 pub fn page_views(
     report: &Report,
     model: &Model,
-    places: &[CodePlace],
+    names: &ResolvedNames,
     mut seen: Option<TimelineView>,
+    with_source: bool,
 ) -> io::Result<Value> {
     let rows = RankRows::new(model.ranks.iter().map(|rank| rank.rank).collect());
     let (hosts, host_of_row) = hosts_by_row(model, &rows);
@@ -196,7 +200,8 @@ pub fn page_views(
         messages: messages.map(|messages| pair_data(&rows, messages)).transpose()?,
         iterations: main_loop.as_ref().map(iterations_data).transpose()?,
         regions: regions.iter().map(region_data).collect::<io::Result<_>>()?,
-        timeline: seen.as_ref().map(|seen| timeline::timeline_data(seen, model, places)).transpose()?,
+        timeline: seen.as_ref().map(|seen| timeline::timeline_data(seen, model, names)).transpose()?,
+        sources: report.functions.as_ref().filter(|_| with_source).map(source::source_excerpts).unwrap_or_default(),
         left_out,
         ranks: RowsData {
             count: rows.ranks(),

@@ -17,7 +17,7 @@ use super::overheads::OverheadFigures;
 use super::ranks_by_cluster::{self, RanksOfCluster};
 use super::run::RunRow;
 use super::selection::SelectionRow;
-use super::what_if::{CriticalPathRow, PredictionRow};
+use super::what_if::{CriticalPathRow, PredictionNote, PredictionRow};
 use super::{
     ActivityRow, BlockRow, BlockingTable, CallTreeRow, ClusterRow, CommunicationTable, CoreStateTable, CounterRow,
     DispersionRows, EfficiencyRow, FunctionTable, LifetimeTable, LoopRow, RankRow, RegionRow, Report, SiteRow,
@@ -86,8 +86,7 @@ pub(crate) struct ReportDocument<'a> {
     /// For whom ranks wait, where, and caused by what; null if waiting was not analysed: `--no-blocking`, or the calls of all ranks were recorded
     /// as sums.
     blocking: Option<BlockingTable>,
-    /// Predicted times under other conditions: `as measured`, `without the recorder` if that disturbed the run, `ideal network`, then the others, largest saving first; empty if `blocking`
-    /// is null, not all that ranks wait for is known, or a region is selected.
+    /// Predicted times under other conditions: `as measured`, `ideal network`, then the others, largest saving first; empty if `blocking` is null, not all that ranks wait for is known, or a region is selected.
     predictions: Vec<&'a PredictionRow>,
     /// Error of the replay with everything as it was: time of `as measured` / `run.elapsed_s` − 1; null if the run was not replayed.
     replay_error: Option<f64>,
@@ -138,25 +137,15 @@ struct VerdictInWords<'a> {
 /// A note on the predictions.
 #[derive(Serialize, crate::JsonSchema)]
 struct NoteInWords {
-    /// `calls are sums`: no prediction, because calls of some ranks were recorded as sums; `of a region`: none, because a region was selected;
-    /// `not all known`: none, because the logs do not show what some calls waited for; `on demand`: none about balancing, because work
-    /// is handed out to whoever is ready first; `own loops`, `other code`: none that would balance ranks with different loops, or clusters of
-    /// ranks that run different code in iterations of their own; `iterations unknown`: none about balance in each iteration, because ranks end
-    /// theirs with different calls, or go through different numbers of them, and it matters which are the same one; `inferred progress`:
-    /// predictions depend on how MPI moves messages, which is inferred from when the calls of this run ended; `recorder left out`: the recorder
-    /// disturbed the run, and predictions leave its time out; `outer gains less`: a region gains less by being balanced than one within it.
-    kind: &'static str,
+    /// The note.
+    kind: PredictionNote,
     /// The note in words.
-    text: String,
+    text: &'static str,
 }
 
 /// Converts the report to JSON, with lists limited by `bounds`.
 pub fn report_document(report: &Report, bounds: &ListBounds) -> Value {
-    let notes = report.what_if.notes.iter();
-    let notes = notes.map(|note| {
-        let (kind, text) = note.name_and_text();
-        NoteInWords { kind, text }
-    });
+    let notes = report.what_if.notes.iter().map(|&kind| NoteInWords { kind, text: kind.text() });
     let none = IterationTable::default();
     let clusters: FxHashMap<u32, u32> = report.ranks.iter().filter_map(|row| Some((row.rank, row.cluster?))).collect();
     let blocking = report.blocking.as_ref();

@@ -3,6 +3,7 @@
 use crate::Report;
 use crate::doubts::{CrowdedCores, DoubtedRanks};
 use crate::phrases::ranks::{capitalize_text, named_ranks};
+use crate::phrases::working_pool::find_working_pool;
 use crate::words::{format_count, format_percent, format_plural, seconds_like};
 use lbprof_analysis::metrics::sleep_time::SleepTime;
 use lbprof_thresholds::wording::{MIN_MOST_ASLEEP, MIN_NEARLY_ALL_ASLEEP};
@@ -63,7 +64,8 @@ fn no_core(report: &Report) -> Option<String> {
 }
 
 fn asleep_ranks(report: &Report) -> Option<String> {
-    let DoubtedRanks { worst_rank, worst, ranks } = report.doubts.asleep.as_ref()?;
+    let DoubtedRanks { worst_rank, worst, ranks } =
+        report.doubts.asleep.as_ref().filter(|_| find_working_pool(report).is_none())?;
     let (who, others) = match ranks.len() == report.ranks.len() && ranks.len() > 1 {
         true => ("All ranks".to_owned(), ""),
         false => (capitalized_rank_list(ranks), "; others less, as far as is known"),

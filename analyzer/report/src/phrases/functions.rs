@@ -1,15 +1,18 @@
 //! Describes the functions that explain a slow rank, and those that MPI calls.
 
 use crate::Report;
-use crate::functions::{CalledBackRow, ExcessIn, ExplainedExcess, FunctionName};
+use crate::functions::{CalledBackRow, ExcessIn, ExplainedExcess, FunctionCall, FunctionName};
 use crate::phrases::names::LONGEST_NAME;
 use crate::words::{escape_name, format_seconds, seconds_like, shorten_text};
-use lbprof_analysis::structure::code_place::short_name;
+use lbprof_analysis::structure::code_place::{base_name, short_name};
 use lbprof_thresholds::wording::{
     MAX_DIFFERENCE_OF_EVEN_FUNCTION, MIN_EXCESS_OF_FIRST_FUNCTION, MIN_EXCESS_OF_NAMED_FUNCTION,
 };
 
 const MOST_NAMED: usize = 2;
+
+/// Characters of a function with its caller and the place of the call at most.
+const LONGEST_CALL: usize = 60;
 
 /// Describes a function that MPI calls, e.g. `MPI_Allreduce runs add (sums.c:7) for 1.20 s on rank 0, 0.30 s on average`.
 pub fn in_mpi_call(row: &CalledBackRow) -> String {
@@ -40,11 +43,8 @@ pub fn certain_asleep_share(report: &Report, excess: &ExplainedExcess) -> Option
 
 /// Describes where an excess is, e.g. `force (md.c:12) ← step: 92 % of the extra work`, or returns `None` if samples show no function.
 pub fn excess_in_words(excess: &ExplainedExcess) -> Option<String> {
-    let functions = excess
-        .functions
-        .iter()
-        .take(MOST_NAMED)
-        .map(|one| (one.share, function_and_caller(&one.name, one.caller.as_deref())));
+    let functions =
+        excess.functions.iter().take(MOST_NAMED).map(|one| (one.share, function_and_caller(&one.name, &one.call)));
     let shares = largest_parts(functions, excess);
     let is_named = !excess.functions.is_empty() && !shares.is_empty();
     let parts = shares.iter().enumerate().map(|(at, (share, what))| {
@@ -54,10 +54,14 @@ pub fn excess_in_words(excess: &ExplainedExcess) -> Option<String> {
     is_named.then(|| parts.collect::<Vec<_>>().join(", "))
 }
 
-/// Returns a function with the one that called it: `force (md.c:12) ← step`.
-pub fn function_and_caller(name: &FunctionName, caller: Option<&str>) -> String {
-    let caller = other_caller(name, caller.map(short_name)).map_or_else(String::new, |caller| format!(" ← {caller}"));
-    format!("{}{caller}", shorten_text(&escape_name(&name.label()), LONGEST_NAME))
+/// Returns a function with the one that called it: `force (md.c:12) ← step (md.c:40)`, without the place of the call where that does not fit in a line.
+pub fn function_and_caller(name: &FunctionName, call: &FunctionCall) -> String {
+    let called = shorten_text(&escape_name(&name.label()), LONGEST_NAME);
+    let Some(caller) = other_caller(name, call.caller.as_deref().map(short_name)) else { return called };
+    let (file, line) = (call.caller_file.as_deref().map(base_name), call.caller_line);
+    let at = file.zip(line).map(|(file, line)| format!(" ({}:{line})", escape_name(file)));
+    let with_line = format!("{called} ← {caller}{}", at.unwrap_or_default());
+    if with_line.chars().count() <= LONGEST_CALL { with_line } else { format!("{called} ← {caller}") }
 }
 
 /// Returns the functions and states of an excess with their shares, the largest first.
@@ -93,7 +97,7 @@ pub fn function_label(function: &ExcessIn) -> String {
 /// or the function itself.
 pub fn called_from(function: &ExcessIn, region: Option<&str>) -> String {
     let around = region.and_then(|name| name.split_once(" (")).map(|(caller, _)| caller);
-    let caller = other_caller(&function.name, function.caller.as_deref().map(short_name).or(around));
+    let caller = other_caller(&function.name, function.call.caller.as_deref().map(short_name).or(around));
     caller.map_or_else(String::new, |caller| format!(", called from {caller}"))
 }
 
@@ -121,7 +125,7 @@ mod tests {
             excess_s: share,
             excess_error_s: 0.01,
             share: Some(share),
-            caller: None,
+            call: FunctionCall::default(),
         };
         let functions = vec![function("force", 0.92), function("tiny", 0.02)];
         let excess = ExplainedExcess { functions, ..ExplainedExcess::default() };

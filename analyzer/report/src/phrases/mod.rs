@@ -6,3 +6,4 @@ pub mod lifetime;
 pub mod names;
 pub mod ranks;
 pub mod threads;
+pub mod working_pool;

@@ -6,13 +6,9 @@ use crate::course::measured_iterations;
 use crate::iteration::IterationRow;
 use crate::iterations::IterationTable;
 use crate::words::{format_count, format_plural, seconds_like, wrap_text};
-use lbprof_analysis::metrics::trend::{RecurringChange, SeriesShape};
 use lbprof_thresholds::wording::MIN_CHANGE_OF_ITERATION;
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-
-/// Maximum number of iterations listed for a period.
-const SHOWN: usize = 3;
 
 /// Draws the longest and mean computation by iteration in at most `columns`. If iterations share a column, it shows the longest and their mean. Returns
 /// nothing if the run is too short or steady.
@@ -67,7 +63,7 @@ fn is_large_change(change_s: f64, typical_s: f64) -> bool {
     change_s.abs() >= MIN_CHANGE_OF_ITERATION * typical_s && change_s != 0.0
 }
 
-/// Describes trends and recurring changes.
+/// Describes trends, and first iterations that are longer.
 pub(super) fn course_sentences(iterations: &IterationTable) -> String {
     let course = &iterations.course;
     let Some(trends) = &course.trends else { return String::new() };
@@ -80,7 +76,6 @@ pub(super) fn course_sentences(iterations: &IterationTable) -> String {
         };
         write!(text, "{which} longer than those that follow, by {}. ", seconds_like(warm_up.excess, typical_s)).ok();
     }
-    text.push_str(&recurring_sentences(&trends.max, &trends.imbalance, typical_s));
     if let Some(trend) = trends.max.trend.filter(|trend| is_large_change(trend.last - trend.first, typical_s)) {
         let how = if trend.slope > 0.0 { "longer" } else { "shorter" };
         let (first, last) = (seconds_like(trend.first, typical_s), seconds_like(trend.last, typical_s));
@@ -92,60 +87,4 @@ pub(super) fn course_sentences(iterations: &IterationTable) -> String {
         write!(text, "The imbalance {how}: from {first} an iteration at the start to {last} at the end. ").ok();
     }
     text.trim_end().to_owned()
-}
-
-/// Describes periods of the longest computation, and of the imbalance with the same period.
-fn recurring_sentences(max: &SeriesShape, imbalance: &SeriesShape, typical_s: f64) -> String {
-    let mut text = String::new();
-    for period in max.periods.iter().filter(|period| is_large_change(period.size, typical_s)) {
-        let size = seconds_like(period.size, typical_s);
-        let length = format_count(period.length as u64);
-        match period.kind {
-            RecurringChange::Wave => {
-                write!(text, "What iterations take goes up and down by {size}, every {length} of them").ok()
-            }
-            RecurringChange::Peak => {
-                write!(text, "Every {} iteration is longer, by {size}", ordinal_number(period.length)).ok()
-            }
-            RecurringChange::Trough => {
-                write!(text, "Every {} iteration is shorter, by {size}", ordinal_number(period.length)).ok()
-            }
-        };
-        if period.kind != RecurringChange::Wave {
-            let numbers: Vec<String> =
-                (0..SHOWN).map(|turn| format_count((period.first + turn * period.length) as u64)).collect();
-            write!(text, " ({} …)", numbers.join(", ")).ok();
-        }
-        let same = imbalance.periods.iter().find(|other| (other.length, other.kind) == (period.length, period.kind));
-        if let Some(unbalanced) = same.filter(|other| is_large_change(other.size, typical_s)) {
-            write!(text, "; the imbalance likewise, by {}", seconds_like(unbalanced.size, typical_s)).ok();
-        }
-        text.push_str(". ");
-    }
-    text
-}
-
-/// Formats an ordinal number, e.g. `2nd`, `10th`, `21st`.
-fn ordinal_number(n: usize) -> String {
-    let ending = match (n % 10, n % 100) {
-        (_, 11..=13) => "th",
-        (1, _) => "st",
-        (2, _) => "nd",
-        (3, _) => "rd",
-        _ => "th",
-    };
-    format!("{}{ending}", format_count(n as u64))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ordinals_have_their_endings() {
-        let found: Vec<String> =
-            [1, 2, 3, 4, 10, 11, 12, 13, 21, 22, 111, 1002].into_iter().map(ordinal_number).collect();
-        let expected = ["1st", "2nd", "3rd", "4th", "10th", "11th", "12th", "13th", "21st", "22nd", "111th", "1,002nd"];
-        assert_eq!(found, expected);
-    }
 }

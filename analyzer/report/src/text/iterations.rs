@@ -10,7 +10,7 @@ use crate::words::{escape_name, format_count, format_percent, format_plural, for
 
 const MOST_RANKS: usize = 3;
 
-/// Describes trends and recurring changes only.
+/// Describes changes over the run only.
 pub(super) fn section_for_all(report: &Report, options: &TextOptions) -> String {
     let sentences = report.iterations.as_ref().map(super::course::course_sentences).filter(|text| !text.is_empty());
     sentences.map_or_else(String::new, |text| {

@@ -41,7 +41,7 @@ impl TextOptions<'_> {
 }
 
 /// Default for tables that sum up other rows.
-const MAX_ROWS: usize = 20;
+const MAX_ROWS: usize = 12;
 
 pub(super) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
@@ -63,5 +63,5 @@ pub(crate) fn format_title(name: &str, shown: usize, all: usize) -> String {
         return format!("{BOLD}{name}{BOLD:#}\n");
     }
     let (shown, all) = (format_count(shown as u64), format_count(all as u64));
-    format!("{BOLD}{name}{BOLD:#} {DIM}({shown} of {all}; --full or --table shows all){DIM:#}\n")
+    format!("{BOLD}{name}{BOLD:#} {DIM}({shown} of {all}; --table shows all){DIM:#}\n")
 }

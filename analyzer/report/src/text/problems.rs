@@ -30,7 +30,7 @@ pub(super) fn problems_section(report: &Report, options: &TextOptions) -> String
         let is_brief = options.first_screen && problem.kind.severity() == Severity::Doubtful;
         let most_details = match (is_brief, options.full) {
             (true, _) => 0,
-            (false, true) => usize::MAX,
+            (false, true) => ALL_DETAILS,
             (false, false) => SHOWN_DETAILS,
         };
         let line = wrap_text(&problem_line(problem, most_details), columns, 0);
@@ -53,8 +53,9 @@ fn is_in_answer(report: &Report, problem: &ProblemRow) -> bool {
     }
 }
 
-/// Default number of details per kind.
+/// Default number of details per kind, and with --full.
 const SHOWN_DETAILS: usize = 2;
+const ALL_DETAILS: usize = 8;
 
 fn problem_line(problem: &ProblemRow, most_details: usize) -> String {
     let ranks = match problem.ranks.as_slice() {

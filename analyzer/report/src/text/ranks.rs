@@ -10,6 +10,9 @@ use crate::{RankRow, Report};
 
 const MOST_COLUMNS: usize = 4;
 
+/// Ranks up to which all are shown with --full.
+const MOST_RANKS: usize = 32;
+
 /// Width of an activity's column, and of all other columns.
 const COLUMN: usize = 11;
 const ROOM_FOR_OTHERS: usize = 48;
@@ -18,7 +21,7 @@ pub(super) fn ranks_section(report: &Report, options: &TextOptions) -> String {
     let all = report.ranks.len();
     let mut order: Vec<&RankRow> = report.ranks.iter().collect();
     // Few ranks are shown in order; otherwise the slowest, and the fastest for comparison.
-    let limit = options.limit();
+    let limit = options.limit().min(if options.full { MOST_RANKS } else { usize::MAX });
     let name = if limit < all { "Ranks, the slowest and the fastest" } else { "Ranks" };
     if limit < all {
         order.sort_by(|a, b| b.computation_s.total_cmp(&a.computation_s).then(a.rank.cmp(&b.rank)));

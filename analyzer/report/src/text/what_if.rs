@@ -25,7 +25,7 @@ pub(super) fn what_if_section(report: &Report, options: &TextOptions) -> String 
     let measured_s = what_if.measured_s.filter(|&measured_s| measured_s > 0.0 && report.ranks.len() > 1);
     let obstacle = if measured_s.is_some() { PredictionNote::NotAllIsKnown } else { PredictionNote::CallsAreSums };
     if what_if.notes.contains(&obstacle) {
-        return format!("{BOLD}What if{BOLD:#}\n{}\n", format_note(&obstacle.name_and_text().1, options));
+        return format!("{BOLD}What if{BOLD:#}\n{}\n", format_note(obstacle.text(), options));
     }
     let Some(measured_s) = measured_s else { return String::new() };
     let most = if options.is_for_all() { FEW } else { usize::MAX };
@@ -53,7 +53,7 @@ pub(super) fn what_if_section(report: &Report, options: &TextOptions) -> String 
     if !options.is_for_all() || what_if.replay_error.is_some_and(|error| error.abs() > MIN_ERROR_OF_REPLAY) {
         text += &format_note(&how, options);
     }
-    text.extend(what_if.notes.iter().map(|one| format_note(&one.name_and_text().1, options)));
+    text.extend(what_if.notes.iter().map(|one| format_note(one.text(), options)));
     text + "\n"
 }
 
@@ -82,8 +82,7 @@ fn scenario_in_words(row: &PredictionRow) -> String {
     let region = row.region.as_deref().map(short_path).map(escape_name).unwrap_or_default();
     let rank = row.rank.unwrap_or(0);
     match row.scenario {
-        WhatIfScenario::Ideal | WhatIfScenario::IdealAsRecorded => "the network were ideal".to_owned(),
-        WhatIfScenario::WithoutRecorder => "the recorder took no time".to_owned(),
+        WhatIfScenario::Ideal => "the network were ideal".to_owned(),
         WhatIfScenario::Measured => "nothing changed".to_owned(),
         WhatIfScenario::Network(latency_s, bytes_per_s) => {
             format!("the network had {} and {:.3} GB/s", format_seconds(latency_s), bytes_per_s * 1e-9)
@@ -96,10 +95,11 @@ fn scenario_in_words(row: &PredictionRow) -> String {
         WhatIfScenario::Faster(_, times) | WhatIfScenario::FunctionFaster(_, times) => {
             format!("{region} were {times} times as fast")
         }
-        WhatIfScenario::RankFaster(_, times) if times.is_finite() => {
-            format!("rank {rank} computed {times} times as fast")
+        WhatIfScenario::RankFaster(_, times) => {
+            let who = row.rank.map_or_else(|| "each coordinator".to_owned(), |rank| format!("rank {rank}"));
+            let how = if times.is_finite() { format!("{times} times as fast") } else { "in no time".to_owned() };
+            format!("{who} computed {how}")
         }
-        WhatIfScenario::RankFaster(..) => format!("rank {rank} computed in no time"),
         WhatIfScenario::ThreadsBalanced(None) => "threads worked equally long in each parallel region".to_owned(),
         WhatIfScenario::ThreadsBalanced(Some(_)) => format!("threads worked equally long in {region}"),
         WhatIfScenario::Spread(_) => format!("{region} ran on all threads"),

@@ -2,10 +2,8 @@
 
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::model::what_if::WhatIfScenario;
-use lbprof_collector::definition::Module;
 use lbprof_collector::record::CallFlags;
-use lbprof_collector::sample::CodeAddress;
-use lbprof_collector::{Activity, Definition, Operation};
+use lbprof_collector::{Activity, Operation};
 use lbprof_report::bounds::ListBounds;
 use lbprof_report::json;
 use lbprof_report::what_if::{PredictionNote, PredictionRow};
@@ -13,7 +11,7 @@ use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_simulator::script::Script;
 
 use super::run::Run;
-use lbprof_test_runs::{model, plain, report_on};
+use lbprof_test_runs::{plain, report_on};
 
 const RANKS: usize = 4;
 
@@ -602,29 +600,4 @@ fn of_messages_of_any_size_the_run_shows_whether_they_need_their_sender_in_mpi()
         assert!(!report_on(&alone.model).what_if.notes.contains(&PredictionNote::InferredProgress), "{bytes} B");
         assert!(alone.waits(WaitState::LateSender) < 0.1 * STEPS as f64, "{bytes} B");
     }
-}
-
-#[test]
-fn predictions_leave_out_the_time_of_a_recorder_that_disturbs_the_run() {
-    // A step of rank 0 is 30 ms of its own and 10 ms of the recorder; rank 1 has 10 and 10 ms, and waits for 20 ms.
-    let recorder = Module { id: 1, path: "/opt/liblbprof.so".into(), build_id: vec![1], base: 1 << 40, end: 1 << 41 };
-    let in_recorder = CodeAddress { module: 1, offset: 8 };
-    let each = |own_ms: f64, waits_ms: f64| {
-        let recorder = recorder.clone();
-        move |rank: RankScript| {
-            let rank = rank.define(Definition::Module(recorder)).sampled(1000);
-            rank.repeat(10, |_, step| step.compute_in("solve", own_ms).compute_at(in_recorder, 10.0).barrier(waits_ms))
-        }
-    };
-    let report = report_on(&model(Scenario::ranks(2).rank(0, each(30.0, 0.0)).rank(1, each(10.0, 20.0))));
-    let time_ms = |scenario: WhatIfScenario| {
-        let row = report.what_if.rows.iter().find(|row| row.scenario == scenario).unwrap();
-        [row.time_s, row.saved_s].map(|seconds| (seconds * 1e3).round())
-    };
-    let scenarios = [WhatIfScenario::Measured, WhatIfScenario::WithoutRecorder, WhatIfScenario::Ideal];
-    assert_eq!(scenarios.map(time_ms), [[400.0, 0.0], [300.0, 100.0], [300.0, 0.0]]);
-    assert_eq!(time_ms(WhatIfScenario::Balanced(0)), [200.0, 100.0]);
-    assert_eq!(report.what_if.notes, [PredictionNote::RecorderLeftOut]);
-    // The efficiencies are of the run as it was.
-    assert_eq!(report.efficiency.t_ideal_replay_s.map(|ideal_s| (ideal_s * 1e3).round()), Some(400.0));
 }

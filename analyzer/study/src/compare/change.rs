@@ -1,38 +1,39 @@
 //! A change of a figure, and whether it is more than noise.
 
+use serde::Serialize;
+
 use super::noise::{self, NoiseLimits, mean_of};
 use super::sides::ComparisonSides;
 
-/// A figure on both sides: one value a run.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// A figure on both sides.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, crate::JsonSchema)]
 pub struct FigureChange {
     /// The value in each base run.
+    #[serde(skip)]
     pub base: Vec<f64>,
     /// The value in each new run.
+    #[serde(skip)]
     pub new: Vec<f64>,
-    /// True if the difference is beyond noise.
+    /// Mean of the base runs; of a part its own time and the waiting that it causes, means over ranks.
+    pub base_s: f64,
+    /// Mean of the new runs.
+    pub new_s: f64,
+    /// `new` minus `base`.
+    pub change_s: f64,
+    /// True if `change_s` is beyond noise.
     pub beyond_noise: bool,
 }
 
 impl FigureChange {
-    /// Mean over the base runs.
-    pub fn base_mean(&self) -> f64 {
-        mean_of(&self.base)
-    }
-
-    /// Mean over the new runs.
-    pub fn new_mean(&self) -> f64 {
-        mean_of(&self.new)
-    }
-
-    /// By how much the mean grew.
-    pub fn difference(&self) -> f64 {
-        self.new_mean() - self.base_mean()
+    /// The change from the values in the base runs to those in the new ones, not yet judged.
+    pub(super) fn new(base: Vec<f64>, new: Vec<f64>) -> FigureChange {
+        let (base_s, new_s) = (mean_of(&base), mean_of(&new));
+        FigureChange { base, new, base_s, new_s, change_s: new_s - base_s, beyond_noise: false }
     }
 
     /// The difference as a share of the base; `None` where that is 0.
     pub fn relative(&self) -> Option<f64> {
-        (self.base_mean() > 0.0).then(|| self.difference() / self.base_mean())
+        (self.base_s > 0.0).then(|| self.change_s / self.base_s)
     }
 }
 
@@ -54,13 +55,13 @@ impl ChangeJudge {
     pub(super) fn judge(&self, changes: &mut [&mut FigureChange]) {
         let relevant = changes
             .iter_mut()
-            .filter(|change| !self.known || change.base_mean().abs() + change.new_mean().abs() >= 2.0 * self.least_s);
+            .filter(|change| !self.known || change.base_s.abs() + change.new_s.abs() >= 2.0 * self.least_s);
         let mut tested: Vec<&mut &mut FigureChange> = relevant.collect();
         let probabilities: Vec<f64> =
             tested.iter().map(|change| noise::chance_of_difference(&change.base, &change.new).unwrap_or(0.0)).collect();
         let certain = noise::reject_together(&probabilities);
         for (change, certain) in tested.iter_mut().zip(certain) {
-            change.beyond_noise = change.difference().abs() >= self.least_s && (certain || !self.known);
+            change.beyond_noise = change.change_s.abs() >= self.least_s && (certain || !self.known);
         }
     }
 }

@@ -30,11 +30,10 @@ pub(super) fn finding_changes(sides: &ComparisonSides, judge: &ChangeJudge) -> V
     let mut changes: Vec<FindingChange> = Vec::new();
     for (kind, finding) in by_kind {
         let [base, new] = [&sides.base, &sides.new].map(|side| side.values(|run| seconds_of_kind(run, kind)));
-        let seconds = FigureChange { base, new, beyond_noise: false };
-        changes.push(FindingChange { words: part_in_words(finding, false), seconds });
+        changes.push(FindingChange { words: part_in_words(finding, false), seconds: FigureChange::new(base, new) });
     }
     judge.judge(&mut changes.iter_mut().map(|change| &mut change.seconds).collect::<Vec<_>>());
-    changes.sort_by(|a, b| b.seconds.difference().abs().total_cmp(&a.seconds.difference().abs()));
+    changes.sort_by(|a, b| b.seconds.change_s.abs().total_cmp(&a.seconds.change_s.abs()));
     changes
 }
 

@@ -17,8 +17,7 @@ use lbprof_thresholds::metrics::MIN_STANDARD_ERRORS;
 const MOST: (usize, usize) = (20, 3);
 
 /// A change of CPU time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct TimeChange {
     /// CPU time in the base runs, the mean over ranks, by samples.
     pub base_s: f64,
@@ -31,8 +30,7 @@ pub struct TimeChange {
 }
 
 /// A function whose CPU time changed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct FunctionChange {
     /// Its name and source file, or the library that has it.
     pub function: String,
@@ -44,8 +42,7 @@ pub struct FunctionChange {
 }
 
 /// The CPU time of a function in a region.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct RegionChange {
     /// Path of the region in the new runs.
     pub region: String,

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::condition::JudgedCondition;
 use super::text::ComparisonTextOptions;
 use super::{RunComparison, json, text};
-use lbprof_report::html::{HtmlPage, inert_json};
+use lbprof_report::html::{inert_json, write_html_page};
 
 /// Writes the page of a comparison; `options` are those of the text for readers without scripts.
 pub fn write(
@@ -14,12 +14,8 @@ pub fn write(
     options: &ComparisonTextOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let (style, script) =
-        (include_str!("../../../page/dist/compare.css"), include_str!("../../../page/dist/compare.js"));
-    let page = HtmlPage {
-        text: anstream::adapter::strip_str(&text::render_comparison(comparison, conditions, options)).to_string(),
-        data: vec![("comparison", inert_json(&json::comparison_document(comparison, conditions))?)],
-        ..HtmlPage::new("lbprof: comparison".to_owned(), style, script)
-    };
-    page.write(out)
+    let files = [include_str!("../../../page/dist/compare.css"), include_str!("../../../page/dist/compare.js")];
+    let text = text::render_comparison(comparison, conditions, options);
+    let data = [("comparison", inert_json(&json::comparison_document(comparison, conditions))?)];
+    write_html_page("lbprof: comparison", files, &text, &data, out)
 }

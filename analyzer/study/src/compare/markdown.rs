@@ -48,14 +48,14 @@ fn render_reason_table(comparison: &RunComparison) -> String {
     if parts.is_empty() {
         return String::new();
     }
-    let whole_s = comparison.elapsed.difference();
-    let unit = TimeUnit::for_max(comparison.elapsed.base_mean().max(comparison.elapsed.new_mean()));
+    let whole_s = comparison.elapsed.change_s;
+    let unit = TimeUnit::for_max(comparison.elapsed.base_s.max(comparison.elapsed.new_s));
     let mut text = format!("| what changed | change [{}] | share | rank |\n|---|--:|--:|---|\n", unit.symbol);
     for part in parts {
-        let share = comparison.elapsed.beyond_noise.then(|| format_percent(part.total.difference() / whole_s));
+        let share = comparison.elapsed.beyond_noise.then(|| format_percent(part.total.change_s / whole_s));
         let cells = [
             words::name_contribution(part),
-            words::signed_number(unit, part.total.difference()),
+            words::signed_number(unit, part.total.change_s),
             share.unwrap_or_else(|| "–".to_owned()),
             words::whose_cell(part, unit),
         ];

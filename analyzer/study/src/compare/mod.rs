@@ -30,15 +30,14 @@ pub use findings::FindingChange;
 use functions::FunctionChange;
 use lbprof_thresholds::study::MIN_DIFFERENCE_OF_EFFICIENCIES;
 use noise::{NoiseLimits, mean_of};
-pub use parts::{AffectedRanks, TimeContribution};
+pub use parts::{AffectedRanks, LongestRankChange, RankChange, TimeContribution};
 use reasons::Parts;
 use regions::RegionList;
 use sides::RatioOfRun;
 pub use sides::{ComparisonSide, ComparisonSides, NamedRun};
 
 /// An efficiency of both sides.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct RunRatio {
     /// Name as in the text output.
     pub name: &'static str,
@@ -90,14 +89,11 @@ impl RunComparison {
         let one_sided = only_on_one_side(&regions, &sides);
         let by_cause = by_reason.is_some();
         let by_reason = by_reason.unwrap_or_else(|| places.clone());
-        let mut elapsed = FigureChange {
-            base: sides.base.values(|run| run.times.elapsed_s),
-            new: sides.new.values(|run| run.times.elapsed_s),
-            beyond_noise: false,
-        };
+        let [base, new] = [&sides.base, &sides.new].map(|side| side.values(|run| run.times.elapsed_s));
+        let mut elapsed = FigureChange::new(base, new);
         judge.judge(&mut [&mut elapsed]);
-        let reasons = parts::contribution_rows(&by_reason, &sides, &regions, &judge);
-        let places = parts::contribution_rows(&places, &sides, &regions, &judge);
+        let reasons = parts::contribution_rows(&by_reason, &sides, &regions, &judge, &elapsed);
+        let places = parts::contribution_rows(&places, &sides, &regions, &judge, &elapsed);
         let mut remarks = remarks::comparison_remarks(&sides);
         remarks.extend(regions.remarks.iter().cloned());
         remarks.extend(one_sided);

@@ -2,47 +2,72 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Serialize, Serializer};
+
 use super::reasons::{ComponentCost, Parts, TimeComponent};
 use super::regions::RegionList;
 use super::{ChangeJudge, ComparisonSide, ComparisonSides, FigureChange};
 use lbprof_thresholds::study::MIN_PART_OF_SECOND_RANK;
 
 /// A part of the change of the elapsed time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
+#[schemars(rename = "ReasonRow")]
 pub struct TimeContribution {
-    /// The component.
+    /// `computation` (or another activity by place), `calls besides waiting`, `waiting for ranks in calls`, `messages in transit`, `recorder`,
+    /// `idle` or `not recorded`.
+    #[serde(serialize_with = "component_name")]
+    #[schemars(with = "String")]
     pub what: TimeComponent,
-    /// Path of the region in the new runs, or in the base's where they have none.
+    /// Path of the region in the new runs, or in the base runs if only these have it; of several regions that are the same code, the path of the function;
+    /// null if no region is concerned.
     pub region: Option<String>,
-    /// Own and caused time together: means over ranks, in seconds. Over all parts they add up to the elapsed time.
+    /// Own time and waiting that it causes, means over ranks. Over all parts it adds up to the elapsed time.
+    #[serde(flatten)]
     pub total: FigureChange,
-    /// Change of its own time, the mean over ranks.
-    pub own_s: f64,
-    /// Change of the waiting that it causes, divided by the number of ranks.
-    pub caused_s: f64,
-    /// On which ranks.
+    /// The part as a share of `elapsed.change_s`; negative if it offsets other parts.
+    pub share: Option<f64>,
+    /// Of `change_s`, its own time.
+    pub own_change_s: f64,
+    /// Of `change_s`, the waiting that it causes; 0 by place.
+    pub caused_change_s: f64,
+    /// The ranks on which it changed.
+    #[serde(flatten)]
     pub whose: AffectedRanks,
 }
 
-/// On which ranks something changed.
-#[derive(Clone, Debug, PartialEq)]
-pub enum AffectedRanks {
-    /// The ranks that account for most of the change, and the change of each one's own time; the largest comes first.
-    Ranks(Vec<(u32, f64)>),
-    /// On all alike; by how much own time changed in the mean.
-    All(f64),
-    /// The numbers of ranks differ: the rank that spends most time in it in the new runs, by how much more than the mean, and the same of
-    /// the base.
-    Longest {
-        /// Its number.
-        rank: u32,
-        /// In the new runs.
-        over_mean_s: f64,
-        /// In the base runs.
-        base_over_mean_s: f64,
-    },
-    /// The change is no rank's.
-    Nobody,
+/// The ranks on which something changed; none if the change is no rank's.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, crate::JsonSchema)]
+pub struct AffectedRanks {
+    /// True if all ranks contribute about equally.
+    pub all_ranks: bool,
+    /// The ranks that contribute most, largest first; empty if all contribute, if the numbers of ranks differ, or if no rank is concerned.
+    pub ranks: Vec<RankChange>,
+    /// If the numbers of ranks differ: the rank that spends most time there in the new runs.
+    pub longest: Option<LongestRankChange>,
+}
+
+/// A rank's part in a change.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, crate::JsonSchema)]
+pub struct RankChange {
+    /// The rank.
+    pub rank: u32,
+    /// By how much its own time there changed.
+    pub own_change_s: f64,
+}
+
+/// The rank that spends most time in a place.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, crate::JsonSchema)]
+pub struct LongestRankChange {
+    /// Its number.
+    pub rank: u32,
+    /// By how much it exceeds the mean of all ranks.
+    pub over_mean_s: f64,
+    /// Excess of the longest rank of the base runs.
+    pub base_over_mean_s: f64,
+}
+
+fn component_name<S: Serializer>(what: &TimeComponent, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(what.name())
 }
 
 /// The parts of the change, the largest first. `of_runs` has the parts of each run, the base runs first.
@@ -51,14 +76,18 @@ pub(super) fn contribution_rows(
     sides: &ComparisonSides,
     regions: &RegionList,
     judge: &ChangeJudge,
+    elapsed: &FigureChange,
 ) -> Vec<TimeContribution> {
     let (base, new) = of_runs.split_at(sides.base.runs.len().min(of_runs.len()));
     let all: BTreeSet<TimeComponent> = of_runs.iter().flat_map(|parts| parts.keys().copied()).collect();
     let mut rows: Vec<TimeContribution> =
         all.into_iter().map(|what| time_contribution(what, base, new, sides, regions)).collect();
+    for row in rows.iter_mut().filter(|_| elapsed.change_s != 0.0) {
+        row.share = Some(row.total.change_s / elapsed.change_s);
+    }
     judge.judge(&mut rows.iter_mut().map(|part| &mut part.total).collect::<Vec<_>>());
     rows.sort_by(|a, b| {
-        let [a_s, b_s] = [a, b].map(|part| part.total.difference().abs());
+        let [a_s, b_s] = [a, b].map(|part| part.total.change_s.abs());
         b_s.total_cmp(&a_s).then(a.what.cmp(&b.what))
     });
     rows
@@ -72,12 +101,13 @@ fn time_contribution(
     regions: &RegionList,
 ) -> TimeContribution {
     let total = cost_change(what, base, new, ComponentCost::total_s);
-    let whose = affected_ranks(what, base, new, sides, total.difference());
+    let whose = affected_ranks(what, base, new, sides, total.change_s);
     TimeContribution {
         what,
         region: what.region().and_then(|idx| regions.paths.get(idx).cloned()),
-        own_s: cost_change(what, base, new, |cost| cost.own_s).difference(),
-        caused_s: cost_change(what, base, new, |cost| cost.caused_s).difference(),
+        share: None,
+        own_change_s: cost_change(what, base, new, |cost| cost.own_s).change_s,
+        caused_change_s: cost_change(what, base, new, |cost| cost.caused_s).change_s,
         total,
         whose,
     }
@@ -86,7 +116,7 @@ fn time_contribution(
 /// A figure of a component in all runs; 0 in those that do not have the component.
 fn cost_change(what: TimeComponent, base: &[Parts], new: &[Parts], of: fn(&ComponentCost) -> f64) -> FigureChange {
     let [base, new] = [base, new].map(|runs| runs.iter().map(|parts| parts.get(&what).map_or(0.0, of)).collect());
-    FigureChange { base, new, beyond_noise: false }
+    FigureChange::new(base, new)
 }
 
 fn affected_ranks(
@@ -99,14 +129,14 @@ fn affected_ranks(
     let own = [base, new].map(|runs| means_by_rank(runs, what, |cost| &cost.own_by_rank));
     let parts = [base, new].map(|runs| means_by_rank(runs, what, |cost| &cost.by_rank));
     if parts.iter().all(BTreeMap::is_empty) {
-        return AffectedRanks::Nobody;
+        return AffectedRanks::default();
     }
     let [base_numbers, numbers] = [&sides.base, &sides.new].map(|side| {
         let ranks = side.runs.first().into_iter().flat_map(|named| &named.run.ranks);
         ranks.map(|rank| rank.rank).collect::<Vec<u32>>()
     });
     if base_numbers != numbers {
-        return longest_rank(&own, sides);
+        return AffectedRanks { longest: longest_rank(&own, sides), ..AffectedRanks::default() };
     }
     let mut changed: Vec<(u32, f64)> =
         numbers.iter().map(|&rank| (rank, rank_change(&parts, rank) * difference.signum())).collect();
@@ -114,10 +144,10 @@ fn affected_ranks(
     let largest = changed.first().map_or(0.0, |one| one.1);
     changed.retain(|&(_, seconds)| seconds > 0.0 && seconds >= MIN_PART_OF_SECOND_RANK * largest);
     if changed.len() == numbers.len() && numbers.len() > 1 {
-        let own_s: f64 = numbers.iter().map(|&rank| rank_change(&own, rank)).sum();
-        return AffectedRanks::All(own_s / numbers.len() as f64);
+        return AffectedRanks { all_ranks: true, ..AffectedRanks::default() };
     }
-    AffectedRanks::Ranks(changed.into_iter().map(|(rank, _)| (rank, rank_change(&own, rank))).collect())
+    let ranks = changed.into_iter().map(|(rank, _)| RankChange { rank, own_change_s: rank_change(&own, rank) });
+    AffectedRanks { ranks: ranks.collect(), ..AffectedRanks::default() }
 }
 
 fn means_by_rank(
@@ -138,10 +168,10 @@ fn rank_change([base, new]: &[BTreeMap<u32, f64>; 2], rank: u32) -> f64 {
 }
 
 /// The rank that spends most time in something, where ranks cannot be compared by their numbers.
-fn longest_rank([base, new]: &[BTreeMap<u32, f64>; 2], sides: &ComparisonSides) -> AffectedRanks {
-    let Some((rank, over_mean_s)) = longest_over_mean(new, &sides.new) else { return AffectedRanks::Nobody };
+fn longest_rank([base, new]: &[BTreeMap<u32, f64>; 2], sides: &ComparisonSides) -> Option<LongestRankChange> {
+    let (rank, over_mean_s) = longest_over_mean(new, &sides.new)?;
     let base_over_mean_s = longest_over_mean(base, &sides.base).map_or(0.0, |(_, seconds)| seconds);
-    AffectedRanks::Longest { rank, over_mean_s, base_over_mean_s }
+    Some(LongestRankChange { rank, over_mean_s, base_over_mean_s })
 }
 
 /// The rank with most of the seconds in `own`, and by how much that is more than the mean over the ranks of `side`.

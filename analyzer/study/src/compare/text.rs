@@ -76,7 +76,7 @@ fn side_head(side: &ComparisonSide) -> String {
 }
 
 fn render_verdict(comparison: &RunComparison, options: &ComparisonTextOptions) -> String {
-    let colour = match comparison.elapsed.difference() {
+    let colour = match comparison.elapsed.change_s {
         _ if !comparison.elapsed.beyond_noise && comparison.is_noise() => AnsiColor::Green,
         _ if !comparison.elapsed.beyond_noise => AnsiColor::Yellow,
         change if change > 0.0 => AnsiColor::Red,
@@ -105,7 +105,7 @@ fn render_reasons(comparison: &RunComparison, options: &ComparisonTextOptions) -
         comparison,
         &comparison.reasons,
         ["own", "caused"],
-        |part| [part.own_s, part.caused_s].map(|seconds| words::signed_number(unit, seconds)),
+        |part| [part.own_change_s, part.caused_change_s].map(|seconds| words::signed_number(unit, seconds)),
         options,
     );
     let what = if comparison.by_cause { "own time and the waiting that it causes, " } else { "" };
@@ -120,7 +120,7 @@ fn render_places(comparison: &RunComparison, options: &ComparisonTextOptions) ->
         comparison,
         &comparison.places,
         heads.each_ref().map(String::as_str),
-        |part| [part.total.base_mean(), part.total.new_mean()].map(|seconds| unit.number(seconds)),
+        |part| [part.total.base_s, part.total.new_s].map(|seconds| unit.number(seconds)),
         options,
     );
     render_section("Where the time goes", "means over ranks, waiting where it is spent", table, options)
@@ -166,8 +166,7 @@ fn table_of_changes(
     let of = format!("change\n[{}]", unit.symbol);
     let mut table = TextTable::new(&["<region", "<what", first, second, &of, "share", "rank"], 0);
     // Parts that do not round to nothing.
-    let visible =
-        parts.iter().filter(|part| words::signed_number(unit, part.total.difference()).starts_with(['+', '−']));
+    let visible = parts.iter().filter(|part| words::signed_number(unit, part.total.change_s).starts_with(['+', '−']));
     let shown: Vec<&TimeContribution> = visible.take(options.top).collect();
     for (part, name) in shown.iter().zip(words::region_names(&shown)) {
         let [first, second] = two(part);
@@ -177,15 +176,15 @@ fn table_of_changes(
             part.what.name().to_owned(),
             first,
             second,
-            format!("{mark}{}", words::signed_number(unit, part.total.difference())),
-            share_of_change(comparison, part.total.difference()),
+            format!("{mark}{}", words::signed_number(unit, part.total.change_s)),
+            share_of_change(comparison, part.total.change_s),
             words::whose_cell(part, unit),
         ]);
     }
-    let sum_s: f64 = parts.iter().map(|part| part.total.difference()).sum();
-    let shown_s: f64 = shown.iter().map(|part| part.total.difference()).sum();
+    let sum_s: f64 = parts.iter().map(|part| part.total.change_s).sum();
+    let shown_s: f64 = shown.iter().map(|part| part.total.change_s).sum();
     let rest = (!words::signed_number(unit, sum_s - shown_s).starts_with('0')).then_some(("the rest", sum_s - shown_s));
-    for (name, seconds) in rest.into_iter().chain([("elapsed time", comparison.elapsed.difference())]) {
+    for (name, seconds) in rest.into_iter().chain([("elapsed time", comparison.elapsed.change_s)]) {
         let (change, share) = (words::signed_number(unit, seconds), share_of_change(comparison, seconds));
         table.row([name, "", "", "", &change, &share, ""].map(str::to_owned).to_vec());
     }
@@ -201,12 +200,12 @@ fn render_section(name: &str, how: &str, table: TextTable, options: &ComparisonT
 }
 
 fn time_unit(comparison: &RunComparison) -> TimeUnit {
-    TimeUnit::for_max(comparison.elapsed.base_mean().max(comparison.elapsed.new_mean()))
+    TimeUnit::for_max(comparison.elapsed.base_s.max(comparison.elapsed.new_s))
 }
 
 /// Share of the change of the elapsed time; a dash where that is noise.
 fn share_of_change(comparison: &RunComparison, seconds: f64) -> String {
-    let whole = comparison.elapsed.difference();
+    let whole = comparison.elapsed.change_s;
     percent_or_dash(comparison.elapsed.beyond_noise.then(|| seconds / whole)).replace('-', "−")
 }
 

@@ -6,7 +6,7 @@ use lbprof_collector::Activity;
 use lbprof_thresholds::study::{MIN_SHARE_OF_WAITING, MIN_WHOLE_CHANGE};
 
 use super::reasons::TimeComponent;
-use super::{AffectedRanks, RunComparison, RunRatio, TimeContribution};
+use super::{RankChange, RunComparison, RunRatio, TimeContribution};
 use lbprof_analysis::read::open::list_ranks;
 use lbprof_report::words::{
     TimeUnit, escape_name, format_percent, seconds_like, separator_positions, short_path, shorten_text, signed_percent,
@@ -22,7 +22,7 @@ const MOST_FINDINGS: usize = 3;
 /// The verdict: how much longer or shorter, beyond noise or not, and why most of it.
 pub fn comparison_headline(comparison: &RunComparison) -> String {
     let elapsed = &comparison.elapsed;
-    let (base_s, new_s) = (elapsed.base_mean(), elapsed.new_mean());
+    let (base_s, new_s) = (elapsed.base_s, elapsed.new_s);
     let relative = elapsed.relative().map_or_else(String::new, |share| format!(" ({})", signed_percent(share)));
     let [new, base] = [new_s, base_s].map(|seconds| seconds_like(seconds, new_s.max(base_s)));
     let times = format!("{new} instead of {base}{relative}");
@@ -34,11 +34,11 @@ pub fn comparison_headline(comparison: &RunComparison) -> String {
         return format!("Nothing beyond noise: {times}{means}.{more}");
     }
     let sure = elapsed.beyond_noise;
-    let sign = elapsed.difference().signum();
+    let sign = elapsed.change_s.signum();
     let mut certain = comparison.reasons.iter().filter(|part| part.total.beyond_noise);
-    let leading = certain.find(|part| !sure || part.total.difference() * sign > 0.0);
+    let leading = certain.find(|part| !sure || part.total.change_s * sign > 0.0);
     let reason = leading.map_or_else(String::new, |part| {
-        let share = part.total.difference() / elapsed.difference();
+        let share = part.total.change_s / elapsed.change_s;
         let is_part = sure && share < MIN_WHOLE_CHANGE;
         let of_change = if is_part { format!(" ({} of the change)", format_percent(share)) } else { String::new() };
         format!(": {}{of_change}", reason_in_words(part, new_s.max(base_s)))
@@ -55,10 +55,10 @@ pub fn comparison_headline(comparison: &RunComparison) -> String {
 }
 
 fn changed_findings(comparison: &RunComparison) -> String {
-    let whole_s = comparison.elapsed.base_mean().max(comparison.elapsed.new_mean());
+    let whole_s = comparison.elapsed.base_s.max(comparison.elapsed.new_s);
     let certain = comparison.findings.iter().filter(|finding| finding.seconds.beyond_noise);
     let changes = certain.take(MOST_FINDINGS).map(|finding| {
-        let change = finding.seconds.difference();
+        let change = finding.seconds.change_s;
         format!("{} {} is lost {}", size_of(change, whole_s), more_or_less(change), escape_name(&finding.words))
     });
     let changes = changes.collect::<Vec<_>>().join("; ");
@@ -79,30 +79,29 @@ fn changed_efficiencies(comparison: &RunComparison) -> String {
 
 /// The reason of most of the change, `rank 2 computes 30.0 ms longer in step/force, and others wait for it`, with times as precise as beside `whole_s`.
 fn reason_in_words(part: &TimeContribution, whole_s: f64) -> String {
-    let more = if part.total.difference() < 0.0 { "less" } else { "longer" };
+    let more = if part.total.change_s < 0.0 { "less" } else { "longer" };
     let place = short_region_name(part)
         .map_or_else(String::new, |region| format!(" in {}", shorten_text(&region, LONGEST_NAME)));
     let TimeComponent::In(_, Activity::Computation) = part.what else {
-        let change = size_of(part.total.difference(), whole_s);
-        return format!("{change} {} goes to {}{place}", more_or_less(part.total.difference()), part.what.name());
+        let change = size_of(part.total.change_s, whole_s);
+        return format!("{change} {} goes to {}{place}", more_or_less(part.total.change_s), part.what.name());
     };
-    let is_waited_for = part.caused_s * part.total.difference() > 0.0
-        && part.caused_s.abs() >= MIN_SHARE_OF_WAITING * part.total.difference().abs();
-    let of_mean = size_of(part.own_s, whole_s);
-    let (subject, by, average, object) = match &part.whose {
-        AffectedRanks::Ranks(ranks) if ranks.len() == 1 => {
-            (format!("{} computes", ranks_in_words(ranks)), size_of(ranks[0].1, whole_s), "", "it")
+    let is_waited_for = part.caused_change_s * part.total.change_s > 0.0
+        && part.caused_change_s.abs() >= MIN_SHARE_OF_WAITING * part.total.change_s.abs();
+    let of_mean = size_of(part.own_change_s, whole_s);
+    let longest = part.whose.longest.filter(|longest| longest.over_mean_s > 0.0);
+    let (subject, by, average, object) = match (part.whose.ranks.as_slice(), longest) {
+        ([one], _) => (format!("rank {} computes", one.rank), size_of(one.own_change_s, whole_s), "", "it"),
+        (ranks @ [_, ..], _) => {
+            let longest_s = ranks.iter().fold(0.0_f64, |longest, one| longest.max(one.own_change_s.abs()));
+            (format!("ranks {} compute up to", some_ranks(ranks)), size_of(longest_s, whole_s), "", "them")
         }
-        AffectedRanks::Ranks(ranks) if !ranks.is_empty() => {
-            let longest_s = ranks.iter().fold(0.0_f64, |longest, rank| longest.max(rank.1.abs()));
-            (format!("{} compute up to", ranks_in_words(ranks)), size_of(longest_s, whole_s), "", "them")
-        }
-        AffectedRanks::Longest { rank, over_mean_s, .. } if *over_mean_s > 0.0 => {
-            (format!("ranks, most of all rank {rank}, compute"), of_mean, " on average", "it")
+        (_, Some(longest)) => {
+            (format!("ranks, most of all rank {}, compute", longest.rank), of_mean, " on average", "it")
         }
         _ => ("all ranks compute".to_owned(), of_mean, " on average", "each other"),
     };
-    let waits = match (is_waited_for, part.total.difference() < 0.0) {
+    let waits = match (is_waited_for, part.total.change_s < 0.0) {
         (false, _) => String::new(),
         (true, true) => format!(", and others wait less for {object}"),
         (true, false) => format!(", and others wait for {object}"),
@@ -110,16 +109,12 @@ fn reason_in_words(part: &TimeContribution, whole_s: f64) -> String {
     format!("{subject} {by} {more}{average}{place}{waits}")
 }
 
-fn ranks_in_words(ranks: &[(u32, f64)]) -> String {
-    format!("{} {}", if ranks.len() == 1 { "rank" } else { "ranks" }, some_ranks(ranks))
-}
-
 /// The function that changed most in the region of a part that is computation, as a sentence; empty where none did for sure.
 fn function_sentence(comparison: &RunComparison, part: &TimeContribution) -> String {
     let TimeComponent::In(_, Activity::Computation) = part.what else { return String::new() };
     let there = comparison.functions.iter().flatten().filter_map(|one| {
         let there = one.regions.iter().find(|there| Some(&there.region) == part.region.as_ref())?;
-        (there.time.change_s * part.own_s > 0.0).then_some((&one.function, there.time))
+        (there.time.change_s * part.own_change_s > 0.0).then_some((&one.function, there.time))
     });
     let most = there.max_by(|a, b| a.1.change_s.abs().total_cmp(&b.1.change_s.abs()));
     most.map_or_else(String::new, |(name, time)| {
@@ -172,8 +167,8 @@ pub fn short_region_name(part: &TimeContribution) -> Option<String> {
     part.region.as_deref().map(|path| escape_name(short_path(path)))
 }
 
-fn some_ranks(ranks: &[(u32, f64)]) -> String {
-    let mut first: Vec<u32> = ranks.iter().take(MOST_RANKS).map(|&(rank, _)| rank).collect();
+fn some_ranks(ranks: &[RankChange]) -> String {
+    let mut first: Vec<u32> = ranks.iter().take(MOST_RANKS).map(|one| one.rank).collect();
     first.sort_unstable();
     let more = ranks.len().saturating_sub(MOST_RANKS);
     list_ranks(&first) + &if more > 0 { format!(" and {more} more") } else { String::new() }
@@ -181,18 +176,13 @@ fn some_ranks(ranks: &[(u32, f64)]) -> String {
 
 /// On which ranks, and by how much their own time changed: as a cell.
 pub fn whose_cell(part: &TimeContribution, unit: TimeUnit) -> String {
-    match &part.whose {
-        AffectedRanks::Ranks(ranks) => match ranks.as_slice() {
-            [] => "–".to_owned(),
-            [(rank, own_s)] if *own_s == 0.0 => rank.to_string(),
-            [(rank, own_s)] => format!("{rank} ({})", signed_number(unit, *own_s)),
-            several => some_ranks(several),
-        },
-        AffectedRanks::All(own_s) => format!("all ({})", signed_number(unit, *own_s)),
-        AffectedRanks::Longest { rank, over_mean_s, .. } => {
-            format!("longest {rank} ({})", signed_number(unit, *over_mean_s))
-        }
-        AffectedRanks::Nobody => "–".to_owned(),
+    match (part.whose.ranks.as_slice(), part.whose.longest) {
+        _ if part.whose.all_ranks => format!("all ({})", signed_number(unit, part.own_change_s)),
+        (_, Some(longest)) => format!("longest {} ({})", longest.rank, signed_number(unit, longest.over_mean_s)),
+        ([], _) => "–".to_owned(),
+        ([one], _) if one.own_change_s == 0.0 => one.rank.to_string(),
+        ([one], _) => format!("{} ({})", one.rank, signed_number(unit, one.own_change_s)),
+        (several, _) => some_ranks(several),
     }
 }
 
@@ -211,7 +201,7 @@ pub fn signed_number(unit: TimeUnit, seconds: f64) -> String {
 pub fn noise_sentence(comparison: &RunComparison) -> String {
     let (base, new) = (comparison.sides.base.runs.len(), comparison.sides.new.runs.len());
     let limits = &comparison.limits;
-    let elapsed_s = comparison.elapsed.base_mean();
+    let elapsed_s = comparison.elapsed.base_s;
     if comparison.noise_is_known() {
         return format!(
             "Noise is judged from {base} base and {new} new runs, by the t-test at {} (several parts by Holm's method); changes \
@@ -231,7 +221,7 @@ pub fn noise_sentence(comparison: &RunComparison) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::FigureChange;
+    use crate::compare::{AffectedRanks, FigureChange};
 
     #[test]
     fn regions_of_one_name_are_distinguished() {
@@ -257,9 +247,10 @@ mod tests {
             what: TimeComponent::Idle,
             region: Some(path.to_owned()),
             total: FigureChange::default(),
-            own_s: 0.0,
-            caused_s: 0.0,
-            whose: AffectedRanks::Nobody,
+            share: None,
+            own_change_s: 0.0,
+            caused_change_s: 0.0,
+            whose: AffectedRanks::default(),
         };
         assert_eq!(region_names(&[&part(paths[0]), &part(paths[1])]), listed[..2]);
     }

@@ -12,8 +12,7 @@ use lbprof_report::words::escape_name;
 const STEPS: usize = 80;
 
 /// A dependence between quantities, in a region or in the whole run.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, crate::JsonSchema)]
 pub struct RelationRow {
     /// Path of the region; empty: the whole run.
     phase: String,
@@ -48,8 +47,7 @@ pub struct RelationRow {
 }
 
 /// A run's place in a relation.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, crate::JsonSchema)]
 struct PointRow {
     /// The run's number in the study.
     run: Option<u32>,

@@ -18,27 +18,28 @@ use super::models::causal::CausalGraph;
 use super::store::StoredRun;
 use super::table::{TableRequest, make_tables};
 use super::text;
-use lbprof_report::html::{HtmlPage, inert_json};
+use lbprof_report::html::{inert_json, write_html_page};
 use lbprof_report::words::escape_name;
 
 const COLUMNS: usize = 100;
 
 /// Writes the page of a study of this name.
 pub fn write_study_page(name: &str, runs: &[StoredRun], out: &mut dyn Write) -> io::Result<()> {
-    let (style, script) = (include_str!("../../../page/dist/study.css"), include_str!("../../../page/dist/study.js"));
+    let files = [include_str!("../../../page/dist/study.css"), include_str!("../../../page/dist/study.js")];
     let tables = make_tables(runs, &TableRequest::default()).unwrap_or_default();
-    let page = HtmlPage {
-        text: anstream::adapter::strip_str(&text::render_tables(&tables, COLUMNS)).to_string(),
-        data: vec![("study", inert_json(&study_document(name, runs))?)],
-        ..HtmlPage::new(format!("lbprof: {}", escape_name(name)), style, script)
-    };
-    page.write(out)
+    let data = [("study", inert_json(&study_document(name, runs))?)];
+    write_html_page(
+        &format!("lbprof: {}", escape_name(name)),
+        files,
+        &text::render_tables(&tables, COLUMNS),
+        &data,
+        out,
+    )
 }
 
 /// The data of the page of a study.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(title = "StudyData"))]
+#[derive(Debug, Serialize, crate::JsonSchema)]
+#[schemars(title = "StudyData")]
 pub struct StudyData<'a> {
     /// `lbprof-study-page/1`.
     schema: &'static str,
@@ -57,8 +58,7 @@ pub struct StudyData<'a> {
 }
 
 /// The models of a program.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, crate::JsonSchema)]
 struct ProgramModels {
     /// The program.
     program: String,
@@ -69,8 +69,7 @@ struct ProgramModels {
 }
 
 /// A run, with the times and efficiencies of its report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, crate::JsonSchema)]
 struct StudyRunRow<'a> {
     /// Its number in the study.
     number: u32,

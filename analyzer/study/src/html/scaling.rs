@@ -11,8 +11,7 @@ use crate::text;
 use lbprof_report::words::escape_name;
 
 /// Figures against the ranks or a parameter.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, crate::JsonSchema)]
 pub struct ScalingChart {
     /// `ranks`, or the name of the parameter.
     by: String,
@@ -21,8 +20,7 @@ pub struct ScalingChart {
 }
 
 /// Runs that differ in one thing alone.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, crate::JsonSchema)]
 struct ScalingTable {
     /// Their program.
     program: String,
@@ -41,8 +39,7 @@ struct ScalingTable {
 }
 
 /// Figures of one unit.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, crate::JsonSchema)]
 struct SectionRow {
     /// Name of the runs.
     name: String,
@@ -53,8 +50,7 @@ struct SectionRow {
 }
 
 /// A figure in each run.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, crate::JsonSchema)]
 struct ScalingLineRow {
     /// Its name.
     name: String,

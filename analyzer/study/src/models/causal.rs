@@ -14,8 +14,7 @@ use lbprof_report::words::escape_name;
 use lbprof_thresholds::study::MIN_DEPARTURE_FROM_LAW;
 
 /// The kind of a node, in the order from causes to effects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, crate::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CausalNodeKind {
     /// P, or a parameter.
@@ -31,11 +30,10 @@ pub enum CausalNodeKind {
 }
 
 /// A quantity.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct CausalNode {
     /// Symbol and path: unique. Edges refer to it.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    #[schemars(with = "String")]
     pub id: CausalQuantity,
     /// Symbol and short path, for readers; escaped as in the text.
     pub label: String,
@@ -44,8 +42,7 @@ pub struct CausalNode {
 }
 
 /// The evidence for a dependence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, crate::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EdgeEvidence {
     /// Fitted to the runs.
@@ -57,14 +54,13 @@ pub enum EdgeEvidence {
 }
 
 /// A dependence of one quantity on another.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct CausalEdge {
     /// The cause.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    #[schemars(with = "String")]
     pub from: CausalQuantity,
     /// The effect.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    #[schemars(with = "String")]
     pub to: CausalQuantity,
     /// Evidence for the dependence.
     pub kind: EdgeEvidence,
@@ -81,8 +77,7 @@ pub struct CausalEdge {
 }
 
 /// The causal model.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, crate::JsonSchema)]
 pub struct CausalGraph {
     /// Name of the program.
     pub program: String,
@@ -93,7 +88,7 @@ pub struct CausalGraph {
     /// Dependences, by effect in the order of nodes.
     pub edges: Vec<CausalEdge>,
     /// Pairs of which the first does not influence the second: no degree but 0 predicts better.
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<(String, String)>"))]
+    #[schemars(with = "Vec<(String, String)>")]
     pub independent: Vec<(CausalQuantity, CausalQuantity)>,
     /// The largest |E·Σ Ovh − 1| of a run: that E = 1/Σ Ovh holds; null where no run has an efficiency.
     pub difference: Option<f64>,

@@ -14,8 +14,7 @@ use super::{FitError, Point};
 use lbprof_thresholds::study::{MAX_DEGREE, ROUNDING_OF_VALUES};
 
 /// The error of polynomials of a degree at points that they were not fitted to.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct DegreeError {
     /// The degree.
     pub degree: usize,

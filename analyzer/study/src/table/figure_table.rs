@@ -66,8 +66,7 @@ pub struct TableSection {
 }
 
 /// The unit of figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, crate::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FigureUnit {
     /// Seconds.

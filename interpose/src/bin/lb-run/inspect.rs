@@ -124,9 +124,9 @@ fn has_capabilities(path: &Path) -> bool {
 /// The facts in an executable file.
 #[derive(Debug, PartialEq, Eq)]
 struct ElfFile {
-    /// Class (32 or 64 bits), byte order, machine.
-    processor: (u8, u8, [u8; 2]),
-    /// Path of its dynamic loader; `None`: it has none.
+    /// Class (32 or 64 bits) and byte order; machine.
+    processor: ([u8; 2], [u8; 2]),
+    /// Path of its dynamic loader; `None`: it has none, or is not of 64 bits, little-endian.
     loader: Option<Vec<u8>>,
 }
 
@@ -143,43 +143,29 @@ impl ElfFile {
     /// Parses the heads of a file (ELF specification, "ELF Header" and "Program Header").
     fn parse(bytes: &[u8]) -> Option<ElfFile> {
         const PT_INTERP: usize = 3;
+        const LITTLE_ENDIAN_64: [u8; 2] = [2, 1];
         if bytes.get(..4)? != b"\x7fELF" {
             return None;
         }
-        let (&class, &order) = (bytes.get(4)?, bytes.get(5)?);
-        let machine = bytes.get(18..20)?.try_into().ok()?;
-        let fields = ElfFields { bytes, is_big_endian: order == 2 };
-        // Bytes of a word; places of the table of program headers, their size and number; offsets in one of the segment's place and size.
-        let (word, [table, entry, count], [place, size]) =
-            if class == 2 { (8, [32, 54, 56], [8, 32]) } else { (4, [28, 42, 44], [4, 16]) };
-        let (table, entry, count) = (fields.number(table, word)?, fields.number(entry, 2)?, fields.number(count, 2)?);
+        let processor: ([u8; 2], [u8; 2]) = (bytes.get(4..6)?.try_into().ok()?, bytes.get(18..20)?.try_into().ok()?);
+        let (table, entry, count) = (number_at(bytes, 32, 8)?, number_at(bytes, 54, 2)?, number_at(bytes, 56, 2)?);
         let mut loader = None;
-        for i in 0..count {
+        for i in 0..if processor.0 == LITTLE_ENDIAN_64 { count } else { 0 } {
             let at = table.checked_add(i * entry)?;
-            if fields.number(at, 4)? == PT_INTERP {
-                let place = fields.number(at + place, word)?;
-                let end = place.checked_add(fields.number(at + size, word)?)?;
+            if number_at(bytes, at, 4)? == PT_INTERP {
+                let place = number_at(bytes, at + 8, 8)?;
+                let end = place.checked_add(number_at(bytes, at + 32, 8)?)?;
                 loader = Some(bytes.get(place..end).unwrap_or_default().to_vec());
             }
         }
-        Some(ElfFile { processor: (class, order, machine), loader })
+        Some(ElfFile { processor, loader })
     }
 }
 
-/// The numbers in an ELF file.
-struct ElfFields<'a> {
-    bytes: &'a [u8],
-    is_big_endian: bool,
-}
-
-impl ElfFields<'_> {
-    fn number(&self, at: usize, length: usize) -> Option<usize> {
-        let mut field = self.bytes.get(at..at.checked_add(length)?)?.to_vec();
-        if !self.is_big_endian {
-            field.reverse();
-        }
-        Some(field.iter().fold(0, |value, &byte| value << 8 | usize::from(byte)))
-    }
+/// Returns the number of this length at a place.
+fn number_at(bytes: &[u8], at: usize, length: usize) -> Option<usize> {
+    let field = bytes.get(at..at.checked_add(length)?)?;
+    Some(field.iter().rev().fold(0, |value, &byte| value << 8 | usize::from(byte)))
 }
 
 #[cfg(test)]
@@ -202,7 +188,7 @@ mod tests {
         for (at, value) in [(18, 62), (32, 64), (54, 56), (56, 1), (64, 1)] {
             bytes.splice(at..=at, [value]);
         }
-        assert_eq!(ElfFile::parse(&bytes), Some(ElfFile { processor: (2, 1, [62, 0]), loader: None }));
+        assert_eq!(ElfFile::parse(&bytes), Some(ElfFile { processor: ([2, 1], [62, 0]), loader: None }));
         bytes.truncate(100);
         bytes.splice(56..57, [2]);
         assert_eq!(ElfFile::parse(&bytes), None, "cut off");

@@ -6,7 +6,7 @@
 pub enum LaunchExit {
     /// A text about lb-run itself was requested and printed.
     Good = 0,
-    /// The manual or completions could not be printed.
+    /// The manual could not be printed.
     Unwritten = 1,
     /// The command line was wrong.
     Usage = 2,

@@ -1,16 +1,15 @@
 //! The command line: one option for each setting that has a flag, then the program.
 
 use std::ffi::OsString;
+use std::io::{self, Write};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
-use clap_complete::Shell;
+use clap::{Arg, ArgAction, Command, value_parser};
 use lbprof_collector::options::{RecorderSetting, SETTINGS};
 use lbprof_collector::words::{SystemError, explain_unknown_option};
 
 use crate::launch_exit::LaunchExit;
 use crate::messages::print_message;
-use crate::shell::{self, SettingValueParser};
 
 /// The options on the command line.
 pub struct LaunchOptions {
@@ -43,8 +42,7 @@ EXAMPLES
   A script, or Python:
       mpirun -n 4 lb-run python3 app.py
 
-  Completion of options in bash; the manual:
-      source <(lb-run --completions bash)
+  The manual:
       lb-run --man | man -l -
 
 PLACEMENT
@@ -59,7 +57,7 @@ SETTINGS
 
 EXIT CODES
   the program's own exit code; or
-  1    the manual or completions could not be printed
+  1    the manual could not be printed
   2    the command line was wrong
   125  liblbprof.so was not found; set LBPROF_LIBRARY=/path/to/liblbprof.so
   126  the program was found but cannot be executed
@@ -85,29 +83,17 @@ fn command_grammar() -> Command {
              parent: it passes on signals and the exit code, and waits up to 5 seconds for the logs of other ranks.",
         )
         .action(ArgAction::SetTrue);
-    command.arg(report).args(about_itself()).arg(
+    let manual =
+        Arg::new("man").long("man").help("Print the manual in man format").action(ArgAction::SetTrue).exclusive(true);
+    command.arg(report).arg(manual).arg(
         Arg::new("command")
             .value_name("PROGRAM")
             .help("The program and its arguments")
             .num_args(1..)
             .required(true)
             .trailing_var_arg(true)
-            .value_hint(ValueHint::CommandWithArguments)
             .value_parser(value_parser!(OsString)),
     )
-}
-
-/// Returns the options with which no program is run: lb-run prints about itself.
-fn about_itself() -> [Arg; 2] {
-    [
-        Arg::new("completions")
-            .long("completions")
-            .value_name("SHELL")
-            .help("Print a completion script for this shell")
-            .value_parser(value_parser!(Shell))
-            .exclusive(true),
-        Arg::new("man").long("man").help("Print the manual in man format").action(ArgAction::SetTrue).exclusive(true),
-    ]
 }
 
 /// Returns the settings that are options here, with their names.
@@ -117,8 +103,9 @@ fn setting_flags() -> impl Iterator<Item = (&'static RecorderSetting, &'static s
 
 fn setting_option(setting: &'static RecorderSetting, flag: &'static str) -> Arg {
     let RecorderSetting { name, default, values, meaning, .. } = setting;
-    let parser = SettingValueParser(setting);
-    let arg = Arg::new(flag).long(flag).action(ArgAction::Set).hide_possible_values(true).value_parser(parser);
+    let arg = Arg::new(flag).long(flag).action(ArgAction::Set).value_parser(move |value: &str| {
+        if setting.accepts(value) { Ok(value.to_owned()) } else { Err(format!("expected {values}")) }
+    });
     if *values == "0 | 1" {
         // A switch; --verbose=0 undoes an exported LBPROF_VERBOSE=1.
         let arg = arg.short(flag.chars().next()).num_args(0..=1).require_equals(true).default_missing_value("1");
@@ -127,46 +114,11 @@ fn setting_option(setting: &'static RecorderSetting, flag: &'static str) -> Arg 
     arg.value_name("VALUE")
         .help(format!("{meaning} [default: {default}]"))
         .long_help(format!("{meaning}\nValues: {values} [default: {default}] [{name}]"))
-        .value_hint(if *name == "LBPROF_DIR" { ValueHint::DirPath } else { ValueHint::Unknown })
 }
 
-/// Options of launchers that take a value, as the number of ranks.
-const LAUNCHER_VALUES: &str = "-n -np --np -N -c -H -host --host -hosts -hostfile --hostfile -machinefile -f -ppn -npernode \
-     --map-by --bind-to -x -p --partition --ntasks --nodes";
-/// Options of launchers that stand alone.
-const LAUNCHER_SWITCHES: [&str; 4] = ["--oversubscribe", "--allow-run-as-root", "--exclusive", "-l"];
-
-/// Returns the command that was meant if options of a launcher were given to lb-run: `lb-run -n 4 ./app` is `mpirun -n 4 lb-run ./app`.
-fn right_order(arguments: &[OsString]) -> Option<String> {
-    let given: Vec<String> = arguments.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    let (mut of_launcher, mut own) = (Vec::new(), Vec::new());
-    let mut rest = given.into_iter();
-    while let Some(word) = rest.next() {
-        let name = word.split('=').next().unwrap_or_default();
-        let takes_value = LAUNCHER_VALUES.split(' ').any(|known| known == name);
-        if takes_value || LAUNCHER_SWITCHES.contains(&name) {
-            let is_value_next = takes_value && name == word;
-            of_launcher.push(word);
-            if is_value_next {
-                of_launcher.extend(rest.next());
-            }
-        } else if let Some(flag) = word.strip_prefix("--") {
-            // One of lb-run's own, with its value.
-            let has_value = !flag.contains('=')
-                && setting_flags().any(|(setting, known)| known == flag && setting.values != "0 | 1");
-            own.push(word);
-            if has_value {
-                own.extend(rest.next());
-            }
-        } else {
-            own.push(word);
-            own.extend(rest.by_ref());
-        }
-    }
-    let is_mistaken = !of_launcher.is_empty();
-    let words = ["mpirun".to_owned()].into_iter().chain(of_launcher).chain(["lb-run".to_owned()]).chain(own);
-    is_mistaken.then(|| words.collect::<Vec<_>>().join(" "))
-}
+/// Options of launchers.
+const LAUNCHER_OPTIONS: &str = "-n -np --np -N -c -H -host --host -hosts -hostfile --hostfile -machinefile -f -ppn -npernode \
+     --map-by --bind-to -x -p --partition --ntasks --nodes --oversubscribe --allow-run-as-root --exclusive -l";
 
 /// Explains that an option does not exist, and which one was meant, or returns `None` for other errors. The parser's own advice, to pass the word on as a
 /// value, helps few users.
@@ -176,31 +128,32 @@ fn explain_unknown(error: &clap::Error, command: &Command) -> Option<String> {
     else {
         return None;
     };
+    if LAUNCHER_OPTIONS.split(' ').any(|known| known == option) {
+        return Some(format!(
+            "{option} is an option of launchers, which belong before lb-run: mpirun -n 4 lb-run ./app"
+        ));
+    }
     let names: Vec<&str> = command.get_arguments().filter_map(Arg::get_long).collect();
     explain_unknown_option(option, &names, "lb-run")
 }
 
 /// Reads the command line. Reports help, version and mistakes; the error is the code to end with.
 pub fn parse_command_line(arguments: impl Iterator<Item = OsString>) -> Result<LaunchOptions, LaunchExit> {
-    let arguments: Vec<OsString> = arguments.collect();
-    let mut matches = command_grammar().try_get_matches_from(&arguments).map_err(|error| {
-        match right_order(&arguments).filter(|_| error.use_stderr()) {
-            Some(order) => {
-                print_message(format_args!(
-                    "options of the launcher belong before lb-run, which runs one rank: {order}"
-                ));
-            }
-            None => match explain_unknown(&error, &command_grammar()) {
-                Some(message) => print_message(format_args!("{message}")),
-                None => drop(error.print()),
-            },
+    let mut matches = command_grammar().try_get_matches_from(arguments).map_err(|error| {
+        match explain_unknown(&error, &command_grammar()) {
+            Some(message) => print_message(format_args!("{message}")),
+            None => drop(error.print()),
         }
         if error.use_stderr() { LaunchExit::Usage } else { LaunchExit::Good }
     })?;
-    if let Some(printed) = print_about_itself(&mut matches) {
-        let printed =
-            printed.inspect_err(|error| print_message(format_args!("standard output: {}", SystemError(error))));
-        return Err(if printed.is_ok() { LaunchExit::Good } else { LaunchExit::Unwritten });
+    if matches.get_flag("man") {
+        return Err(match print_manual() {
+            Ok(()) => LaunchExit::Good,
+            Err(error) => {
+                print_message(format_args!("standard output: {}", SystemError(&error)));
+                LaunchExit::Unwritten
+            }
+        });
     }
     let given = setting_flags().filter_map(|(setting, flag)| {
         let value = matches.remove_one::<String>(flag)?;
@@ -212,12 +165,12 @@ pub fn parse_command_line(arguments: impl Iterator<Item = OsString>) -> Result<L
     Ok(LaunchOptions { settings, command, reports })
 }
 
-/// Prints the requested text about lb-run itself, or returns `None` if a program is to be run.
-fn print_about_itself(matches: &mut ArgMatches) -> Option<std::io::Result<()>> {
-    if let Some(shell) = matches.remove_one("completions") {
-        return Some(shell::print_completions(command_grammar(), shell));
-    }
-    matches.get_flag("man").then(|| shell::print_manual(command_grammar()))
+/// Prints the manual in the format of `man`.
+fn print_manual() -> io::Result<()> {
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command_grammar()).render(&mut page)?;
+    let mut out = io::stdout().lock();
+    out.write_all(&page).and_then(|()| out.flush())
 }
 
 #[cfg(test)]
@@ -244,17 +197,6 @@ mod tests {
     }
 
     #[test]
-    fn options_of_the_launcher_are_put_where_they_belong() {
-        let order = |line: &str| right_order(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
-        assert_eq!(order("lb-run -n 4 ./app -n 3").unwrap(), "mpirun -n 4 lb-run ./app -n 3");
-        assert_eq!(
-            order("lb-run --mode profile --oversubscribe -np 4 -v ./app").unwrap(),
-            "mpirun --oversubscribe -np 4 lb-run --mode profile -v ./app"
-        );
-        assert_eq!(order("lb-run --mod profile ./app"), None);
-    }
-
-    #[test]
     fn mistyped_options_are_recognised() {
         let explained = |line: &str| {
             let error = command_grammar().try_get_matches_from(line.split(' ')).unwrap_err();
@@ -263,6 +205,7 @@ mod tests {
         assert_eq!(explained("lb-run --dri x ./app").unwrap(), "there is no option --dri; did you mean --dir?");
         let strange = explained("lb-run --strange ./app").unwrap();
         assert_eq!(strange, "there is no option --strange; lb-run --help shows those that there are");
+        assert!(explained("lb-run --mode profile -np 4 ./app").unwrap().starts_with("-n is an option of launchers"));
         assert_eq!(explained("lb-run --mode all ./app"), None);
     }
 

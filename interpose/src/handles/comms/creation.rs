@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
+use foldhash::fast::FixedState;
 use lbprof_collector::definition::{Communicator, Definition, NeighbourRanks, RankList};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::NONE;
@@ -15,11 +16,10 @@ use crate::handles::comms::{members, table};
 use crate::harmless::signals::HandlerLock;
 use crate::harmless::{enter, guard};
 use crate::log;
-use crate::mpi::call;
+use crate::mpi::call::ask;
 use crate::mpi::predefined::{self, PredefinedHandle, is_predefined};
 use crate::mpi::topology::{self, TopologyNeighbours};
 use crate::state::comm::{CommInfo, ParentId, UNKNOWN};
-use crate::state::thread;
 use crate::word::Word;
 
 /// The difference between the ids of communicators with the same members.
@@ -34,10 +34,8 @@ pub enum CommOrigin {
 }
 
 /// Learns a communicator that was made from `parent` (a handle, or 0 if there is none).
-///
-/// # Safety
 /// `comm` was returned by a successful call; it may be null.
-pub unsafe fn define_created(parent: Word, comm: Word, birth: CommOrigin) -> &'static CommInfo {
+pub fn define_created(parent: Word, comm: Word, birth: CommOrigin) -> &'static CommInfo {
     let parent = if parent == 0 || is_predefined(PredefinedHandle::CommNull, parent) {
         None
     } else {
@@ -49,8 +47,7 @@ pub unsafe fn define_created(parent: Word, comm: Word, birth: CommOrigin) -> &'s
     }
     // All members of the parent count it, including ranks that are not in the new one.
     let number = if birth == CommOrigin::FromParent { parent.map_or(0, CommInfo::next_child) } else { 0 };
-    // SAFETY: the caller's promise.
-    unsafe { define_comm(comm, parent.map(CommInfo::as_parent), birth, number) }
+    define_comm(comm, parent.map(CommInfo::as_parent), birth, number)
 }
 
 /// Returns the facts about `comm`, with which a call has succeeded. Defines it in the log if it is new.
@@ -59,8 +56,7 @@ pub fn known_or_defined(comm: Word) -> &'static CommInfo {
     if let Some(info) = table::known_comm(comm) {
         return info;
     }
-    // SAFETY: a call with the handle has succeeded, so it is valid, or it is null.
-    unsafe { define_comm(comm, None, CommOrigin::Inter, 0) }
+    define_comm(comm, None, CommOrigin::Inter, 0)
 }
 
 /// A communicator that MPI_Comm_idup is making: the request's id, the number among the parent's children, the address of the handle.
@@ -89,17 +85,16 @@ pub fn begin_later(request: u32, parent: Word, newcomm: Word, read: unsafe fn(Wo
 /// # Safety
 /// The arguments that [`begin_later`] was given for it are still good.
 pub unsafe fn finish_later(request: u32) {
-    // SAFETY: the calling thread's own state; the handle is stored by now.
-    unsafe {
-        enter::enter_cold(thread::current_thread(), || {
-            let Some(mut later) = LATER.lock() else { return };
-            if let Some(at) = later.iter().position(|later| later.request == request) {
-                let made = later.swap_remove(at);
-                drop(later);
-                define_comm((made.read)(made.newcomm), Some(made.parent), CommOrigin::FromParent, made.number);
-            }
-        });
-    }
+    enter::enter_cold(|| {
+        let Some(mut later) = LATER.lock() else { return };
+        if let Some(at) = later.iter().position(|later| later.request == request) {
+            let made = later.swap_remove(at);
+            drop(later);
+            // SAFETY: the handle is stored by now.
+            let comm = unsafe { (made.read)(made.newcomm) };
+            define_comm(comm, Some(made.parent), CommOrigin::FromParent, made.number);
+        }
+    });
 }
 
 /// Defines MPI_COMM_WORLD as communicator 0 and MPI_COMM_SELF as 1.
@@ -109,24 +104,20 @@ pub fn define_predefined() {
 }
 
 /// Ids of communicators that are not [`CommOrigin::FromParent`], before they were made different, and the number of communicators with each.
-static SEEN: HandlerLock<Option<HashMap<u64, u64, foldhash::fast::FixedState>>> = HandlerLock::new(None);
+static SEEN: HandlerLock<HashMap<u64, u64, FixedState>> =
+    HandlerLock::new(HashMap::with_hasher(FixedState::with_seed(0)));
 
 /// Ids that a log may have.
 const MAX_COMMS: u32 = 1 << 20;
 
 static N_COMMS: AtomicU32 = AtomicU32::new(0);
 
-/// Describes a communicator and writes its definition to the log.
-///
-/// # Safety
-/// `comm` was returned by a successful call; it may be null.
-unsafe fn define_comm(comm: Word, parent: Option<ParentId>, birth: CommOrigin, number: u64) -> &'static CommInfo {
+/// Describes a communicator and writes its definition to the log. A call with the handle has succeeded, so it is valid, or it is null.
+fn define_comm(comm: Word, parent: Option<ParentId>, birth: CommOrigin, number: u64) -> &'static CommInfo {
     if is_predefined(PredefinedHandle::CommNull, comm) || comm == 0 || !predefined::may_be_comm(comm) {
         return &UNKNOWN;
     }
-    let mut rank = -1;
-    // SAFETY: a local look-up.
-    unsafe { call::call2(c"PMPI_Comm_rank", comm, &raw mut rank as Word) };
+    let rank = ask(c"PMPI_Comm_rank", [comm], -1i32);
     // An invalid handle has no rank. A call with it may seem to have succeeded, because the program's error handler came back. That was
     // called again now, and is not called for this handle from here on.
     if rank < 0 {
@@ -136,20 +127,18 @@ unsafe fn define_comm(comm: Word, parent: Option<ParentId>, birth: CommOrigin, n
     let id = N_COMMS.fetch_add(1, Relaxed);
     if id >= MAX_COMMS {
         N_COMMS.fetch_sub(1, Relaxed);
-        guard::report_problem(
-            ProblemKind::TooMany,
-            format_args!("more than {MAX_COMMS} communicators; further ones share no id"),
-        );
+        let what = format_args!("more than {MAX_COMMS} communicators; further ones share no id");
+        guard::report_problem(ProblemKind::TooMany, what);
         return &UNKNOWN;
     }
-    // SAFETY: the handle is valid; these are local look-ups.
-    let (group, remote, topology) = unsafe {
-        let mut inter = 0;
-        call::call2(c"PMPI_Comm_test_inter", comm, &raw mut inter as Word);
-        let group = if inter == 0 { members::own_ranks(comm) } else { members::world_ranks(comm, c"PMPI_Comm_group") };
-        let remote = if inter != 0 { members::world_ranks(comm, c"PMPI_Comm_remote_group") } else { Vec::new() };
-        (group, remote, topology::read_neighbours(comm))
+    let (group, remote) = match ask(c"PMPI_Comm_test_inter", [comm], 0i32) {
+        0 => (members::own_ranks(comm), Vec::new()),
+        _ => {
+            let ranks = [c"PMPI_Comm_group", c"PMPI_Comm_remote_group"].map(|which| members::world_ranks(comm, which));
+            ranks.into()
+        }
     };
+    let topology = topology::read_neighbours(comm);
     let uid = uid_of(parent, birth, number, &group, &remote);
     let info = CommInfo {
         id,
@@ -197,7 +186,7 @@ fn uid_of(parent: Option<ParentId>, birth: CommOrigin, number: u64, group: &[u32
     let number = match birth {
         CommOrigin::FromParent => number,
         _ => SEEN.lock().map_or(0, |mut seen| {
-            let times = seen.get_or_insert_default().entry(hasher.finish()).or_default();
+            let times = seen.entry(hasher.finish()).or_default();
             *times += 1;
             *times << 32
         }),

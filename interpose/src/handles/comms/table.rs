@@ -2,15 +2,16 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use foldhash::fast::FixedState;
+
 use crate::harmless::signals::HandlerLock;
 use crate::state::comm::{CommInfo, UNKNOWN};
 use crate::word::Word;
 
 /// The known communicators. Memory of a description is used again, but not soon, because another thread may be in a call with it.
-#[derive(Default)]
 struct CommTable {
     /// Communicators in use, by handle.
-    by_handle: HashMap<Word, &'static CommInfo, foldhash::fast::FixedState>,
+    by_handle: HashMap<Word, &'static CommInfo, FixedState>,
     /// Descriptions of communicators that were freed, the oldest first.
     freed: VecDeque<&'static CommInfo>,
 }
@@ -32,20 +33,20 @@ impl CommTable {
     }
 }
 
-static COMMS: HandlerLock<Option<CommTable>> = HandlerLock::new(None);
+static COMMS: HandlerLock<CommTable> =
+    HandlerLock::new(CommTable { by_handle: HashMap::with_hasher(FixedState::with_seed(0)), freed: VecDeque::new() });
 
 /// Communicators that are freed before the memory of a description is used again. A call with a communicator that another thread frees is an
 /// error of the program (MPI-4.1 §7.4.3), and no call lasts for that many creations and deletions.
 const QUARANTINE: usize = 1024;
 
 pub fn known_comm(comm: Word) -> Option<&'static CommInfo> {
-    COMMS.lock().and_then(|comms| comms.as_ref()?.by_handle.get(&comm).copied())
+    COMMS.lock().and_then(|comms| comms.by_handle.get(&comm).copied())
 }
 
 /// Sets the facts about `comm`, and returns them at their lasting address.
 pub fn insert_comm(comm: Word, info: CommInfo) -> &'static CommInfo {
     let Some(mut comms) = COMMS.lock() else { return &UNKNOWN };
-    let comms = comms.get_or_insert_default();
     let info = comms.keep(info);
     comms.by_handle.insert(comm, info);
     info
@@ -54,12 +55,12 @@ pub fn insert_comm(comm: Word, info: CommInfo) -> &'static CommInfo {
 /// Notes that `comm` is no communicator, so that MPI is not asked about it again.
 pub fn insert_unknown(comm: Word) {
     if let Some(mut comms) = COMMS.lock() {
-        comms.get_or_insert_default().by_handle.insert(comm, &UNKNOWN);
+        comms.by_handle.insert(comm, &UNKNOWN);
     }
 }
 
 pub fn remove_comm(comm: Word) -> Option<&'static CommInfo> {
-    COMMS.lock().and_then(|mut comms| comms.as_mut()?.by_handle.remove(&comm))
+    COMMS.lock().and_then(|mut comms| comms.by_handle.remove(&comm))
 }
 
 /// Gives back a description to which nothing leads any more. Its memory is used again after a while.
@@ -67,6 +68,6 @@ pub fn retire_comm(info: &'static CommInfo) {
     if !std::ptr::eq(info, &UNKNOWN)
         && let Some(mut comms) = COMMS.lock()
     {
-        comms.get_or_insert_default().freed.push_back(info);
+        comms.freed.push_back(info);
     }
 }

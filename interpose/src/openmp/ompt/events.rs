@@ -11,21 +11,20 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use crate::openmp::marks;
 use crate::openmp::mutexes;
 use crate::openmp::region_code::RegionCode;
-use crate::openmp::sums::{self, RegionSite, RegionSpan};
+use crate::openmp::sums::{self, RegionSite};
 use crate::openmp::team;
 use crate::openmp::waits::{WaitKind, of_kind};
 use crate::processor::{BYTES_OF_CALL, EnteredCall};
 use crate::recording::mpi_time;
 use crate::state::entered;
-use crate::state::parallel::{AwaitedMutex, LeagueStart, RegionLaunch, ReportedRegion, TeamMember};
+use crate::state::parallel::{AwaitedMutex, LeagueStart, RegionLaunch, ReportedRegion, StartedRegion, TeamMember};
 use crate::state::thread::{self, RecorderThread};
 use crate::system::clock::read_ticks;
 use crate::system::stack;
 use crate::word::Word;
-use lbprof_collector::parallel::{MemberTimes, MutexKind};
+use lbprof_collector::parallel::MutexKind;
 
 /// `ompt_scope_begin`.
 const BEGIN: c_int = 1;
@@ -71,97 +70,77 @@ unsafe extern "C" fn on_parallel_begin(
     caller: usize,
 ) {
     let thread = thread::current_thread();
-    // SAFETY: the thread's own state; the library's own arguments.
+    let site = thread.team.reported_site.replace(std::ptr::null()).cast::<RegionSite>();
+    let launch = thread.team.launch.replace(RegionLaunch { location: 0, function: 0 });
+    // SAFETY: the library's own argument.
+    unsafe { *parallel = 0 };
+    let threads = threads.max(1) as usize;
+    // LLVM's library reports a league as a region with another one in it, which runs the code of the `teams` construct and is none of the
+    // program's: no entry of ours has seen its start. Intel's does not.
+    let league = thread.team.league.replace(LeagueStart::None);
+    if flags & LEAGUE != 0 {
+        return thread.team.league.set(LeagueStart::League);
+    }
+    if league == LeagueStart::League && launch.function == 0 && site.is_null() {
+        return thread.team.league.set(LeagueStart::Team);
+    }
+    let is_outermost = thread.team.depth.get() == 0;
+    if !is_outermost || !team::is_measurable(thread) || team::make_room(thread, threads).is_none() {
+        return;
+    }
+    let region = thread.team.reported.get();
+    // SAFETY: sites are never freed; the library's own arguments; the thread's own region.
     unsafe {
-        let site = std::mem::replace(&mut (*thread).team.reported_site, std::ptr::null()).cast::<RegionSite>();
-        let launch = std::mem::replace(&mut (*thread).team.launch, RegionLaunch { location: 0, function: 0 });
-        *parallel = 0;
-        let threads = threads.max(1) as usize;
-        // LLVM's library reports a league as a region with another one in it, which runs the code of the `teams` construct and is none of the
-        // program's: no entry of ours has seen its start. Intel's does not.
-        let league = std::mem::replace(&mut (*thread).team.league, LeagueStart::None);
-        if flags & LEAGUE != 0 {
-            (*thread).team.league = LeagueStart::League;
-            return;
+        let known = site.as_ref();
+        let site = known.or_else(|| find_site(thread, frames, RegionCode::with_launch(launch, caller), caller));
+        if let Some(site) = site.filter(|_| !region.is_null()) {
+            *region = ReportedRegion { started: team::start_region(thread, site, threads), team: 0 };
+            *parallel = region as u64;
         }
-        if league == LeagueStart::League && launch.function == 0 && site.is_null() {
-            (*thread).team.league = LeagueStart::Team;
-            return;
-        }
-        let is_outermost = (*thread).team.depth == 0;
-        if !is_outermost || !team::is_measurable(thread) || team::make_room(thread, threads).is_none() {
-            return;
-        }
-        let site = match site.as_ref() {
-            Some(site) => Some(site),
-            None => find_site(thread, frames, RegionCode::with_launch(launch, caller), caller),
-        };
-        let Some(site) = site else { return };
-        let region = (*thread).team.reported;
-        if region.is_null() {
-            return;
-        }
-        (*thread).team.regions += 1;
-        *region = ReportedRegion {
-            site: std::ptr::from_ref(site).cast(),
-            slots: (*thread).team.slots,
-            room: threads,
-            team: 0,
-            number: (*thread).team.regions,
-            begin: marks::mark_region_begin(thread, site.call_site),
-            beside: team::join_others(threads),
-        };
-        *parallel = region as u64;
     }
 }
 
 /// Finds the site of a region that the calling thread starts by a function of libgomp's name, while its entry's words are there.
-///
-/// # Safety
-/// `thread` is the calling thread's state, entered by a stub of the wrappers.
-pub unsafe fn note_site(thread: *mut RecorderThread, function: usize) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        if (*thread).team.depth == 0 && team::is_measurable(thread) {
-            let site = sums::region_site(thread, RegionCode::with_function(function));
-            (*thread).team.reported_site = site.map_or(std::ptr::null(), |site| std::ptr::from_ref(site).cast());
-        }
+pub fn note_site(thread: &RecorderThread, function: usize) {
+    if thread.team.depth.get() == 0 && team::is_measurable(thread) {
+        let site = sums::region_site(thread, RegionCode::with_function(function));
+        thread.team.reported_site.set(site.map_or(std::ptr::null(), |site| std::ptr::from_ref(site).cast()));
     }
 }
 
 /// Returns the call site of a region that starts at `caller`.
 ///
 /// # Safety
-/// `thread` is the calling thread's state, and the frames belong to the task that starts it.
+/// The frames belong to the task that starts it.
 unsafe fn find_site(
-    thread: *mut RecorderThread,
+    thread: &RecorderThread,
     frames: *const TaskFrames,
     code: RegionCode,
     caller: usize,
 ) -> Option<&'static RegionSite> {
+    const WORD: usize = size_of::<usize>();
+    if thread.sp.get() != 0 {
+        return None;
+    }
+    thread.caller.set(caller);
+    if let Ok(site) = sums::find_site(thread, code.address()) {
+        return Some(site);
+    }
+    let here = 0_u8;
+    let here = &raw const here as usize;
     // SAFETY: the caller's promise. A frame that is on this thread's stack has two words.
     unsafe {
-        if (*thread).sp != 0 {
-            return None;
-        }
-        (*thread).caller = caller;
-        if let Some(site) = sums::known_site(thread, code) {
-            return Some(site);
-        }
         let frame = frames.as_ref().map_or(0, |frames| frames.enter);
-        let here = 0_u8;
-        let is_on_stack = frame.is_multiple_of(size_of::<usize>())
-            && frame > &raw const here as usize
-            && stack::in_use(&raw const here as usize).contains(&(frame + size_of::<usize>()));
-        if BYTES_OF_CALL > 0 && is_on_stack && ((frame + size_of::<usize>()) as *const usize).read() == caller {
+        let is_on_stack = frame.is_multiple_of(WORD) && frame > here && stack::in_use(here).contains(&(frame + WORD));
+        if BYTES_OF_CALL > 0 && is_on_stack && ((frame + WORD) as *const usize).read() == caller {
             let bp = (frame as *const usize).read();
-            entered::note_entry(thread, EnteredCall { caller, next: 0, sp: frame + size_of::<usize>(), bp });
+            entered::note_entry(thread, EnteredCall { caller, next: 0, sp: frame + WORD, bp });
             let site = sums::region_site(thread, code);
             entered::leave_entry_state(thread);
             return site;
         }
-        sums::region_site(thread, code)
     }
+    sums::region_site(thread, code)
 }
 
 unsafe extern "C" fn on_parallel_end(parallel: *mut u64, _task: *mut u64, _flags: c_int, _caller: usize) {
@@ -171,16 +150,7 @@ unsafe extern "C" fn on_parallel_end(parallel: *mut u64, _task: *mut u64, _flags
     unsafe {
         let Some(region) = (std::mem::replace(&mut *parallel, 0) as *const ReportedRegion).as_ref() else { return };
         close_lone_team(thread, region);
-        team::leave_others(region.room);
-        let slots = std::slice::from_raw_parts(region.slots, region.room);
-        let team = slots.iter().take_while(|slot| slot.region == region.number).map(|slot| &slot.times);
-        // Where the library was started by the region itself, a wrapper of ours has measured it.
-        if team.clone().next().is_some()
-            && team::is_measurable(thread)
-            && let Some(site) = region.site.cast::<RegionSite>().as_ref()
-        {
-            team::finish_region(thread, site, RegionSpan { begin: region.begin, end, beside: region.beside }, team);
-        }
+        team::finish_region(thread, &region.started, end, team::is_measurable(thread));
     }
 }
 
@@ -196,62 +166,72 @@ unsafe extern "C" fn on_implicit_task(
         return;
     }
     let thread = thread::current_thread();
-    // SAFETY: the thread's own state; the library's own arguments. A region that is measured is there until all threads have come to its end.
+    let own = &thread.team;
+    // SAFETY: the library's own arguments. A region that is measured is there until all threads have come to its end.
     unsafe {
-        let own = &mut (*thread).team;
         if which_end != BEGIN {
-            own.task = std::ptr::null_mut();
-            if *task & IS_ALONE != 0 && !own.slot.is_null() && own.wait == 0 {
+            own.task.set(std::ptr::null_mut());
+            if *task & IS_ALONE != 0 && !own.slot.get().is_null() && own.wait.get() == 0 {
                 // No barrier ends its region, which is over only after this.
-                begin_wait(thread, WaitKind::Barrier, read_ticks());
+                begin_wait(thread, WaitKind::Barrier);
             }
-            let own = &mut (*thread).team;
             if *task & IS_MEASURED != 0 {
                 leave_region(own);
             } else if *task & IS_COUNTED != 0 {
-                own.depth = own.depth.saturating_sub(1);
+                own.depth.set(own.depth.get().saturating_sub(1));
             }
             *task = 0;
             return;
         }
-        own.task = task;
-        if std::mem::replace(&mut own.league, LeagueStart::None) == LeagueStart::Team {
+        own.task.set(task);
+        if own.league.replace(LeagueStart::None) == LeagueStart::Team {
             return;
         }
         let region = parallel.as_ref().map_or(std::ptr::null_mut(), |data| *data as *mut ReportedRegion);
-        let Some(region) = region.as_mut().filter(|region| (index as usize) < region.room) else {
+        let Some(region) = region.as_mut().filter(|region| (index as usize) < region.started.room) else {
             *task = IS_COUNTED;
-            own.depth += 1;
+            own.depth.set(own.depth.get() + 1);
             return;
         };
-        own.site = region.site;
-        own.reported_size = team;
         *task = IS_MEASURED | if team == 1 { IS_ALONE } else { 0 };
         if index == 0 {
             region.team = team;
         }
-        let slot = region.slots.add(index as usize);
-        (own.slot, own.number, own.depth, own.wait, own.pending) = (slot, region.number, 1, 0, 0);
-        let begin = mpi_time::begin_mpi_time(thread);
-        (*slot).times = MemberTimes { begin, ..MemberTimes::default() };
+        own.depth.set(1);
+        own.pending.set(0);
+        take_slot(own, &region.started, index as usize);
+        team::enter_member(thread, &region.started, index as usize);
+        own.reported_size.set(team);
     }
+}
+
+/// The thread has a slot of a region, in which it does not wait yet.
+fn take_slot(own: &TeamMember, region: &StartedRegion, index: usize) {
+    own.slot.set(region.slots.wrapping_add(index));
+    own.number.set(region.number);
+    own.wait.set(0);
 }
 
 /// The thread that has started the region is at its end, where a team of one has no barrier.
-unsafe fn close_lone_team(thread: *mut RecorderThread, region: &ReportedRegion) {
-    // SAFETY: the thread's own state and slot.
-    unsafe {
-        if region.team == 1 && (*region.slots).region != region.number {
-            let own = &mut (*thread).team;
-            (own.slot, own.number, own.wait) = (region.slots, region.number, 0);
-            begin_wait(thread, WaitKind::Barrier, read_ticks());
-        }
-        leave_region(&mut (*thread).team);
+///
+/// # Safety
+/// The region has a slot.
+unsafe fn close_lone_team(thread: &RecorderThread, region: &ReportedRegion) {
+    let started = &region.started;
+    // SAFETY: the caller's promise.
+    if region.team == 1 && unsafe { (*started.slots).region } != started.number {
+        take_slot(&thread.team, started, 0);
+        begin_wait(thread, WaitKind::Barrier);
     }
+    leave_region(&thread.team);
 }
 
-fn leave_region(own: &mut TeamMember) {
-    (own.slot, own.depth, own.wait, own.pending, own.mpi_since) = (std::ptr::null_mut(), 0, 0, 0, 0);
+fn leave_region(own: &TeamMember) {
+    own.slot.set(std::ptr::null_mut());
+    own.depth.set(0);
+    own.wait.set(0);
+    own.pending.set(0);
+    own.mpi_since.set(0);
 }
 
 unsafe extern "C" fn on_wait(kind: c_int, which_end: c_int, _parallel: *mut u64, task: *mut u64, _caller: usize) {
@@ -261,13 +241,10 @@ unsafe extern "C" fn on_wait(kind: c_int, which_end: c_int, _parallel: *mut u64,
         _ => return,
     };
     let thread = thread::current_thread();
-    // SAFETY: the thread's own state; the library's own arguments.
-    unsafe {
-        if (*thread).team.slot.is_null() {
-            return;
-        }
+    if !thread.team.slot.get().is_null() {
         let waits = (which_end == BEGIN).then_some(kind);
-        note_wait(data_of_waiting(thread, task), waits.map_or(0, |kind| kind as u64));
+        // SAFETY: the library's own argument.
+        unsafe { note_wait(data_of_waiting(thread, task), waits.map_or(0, |kind| kind as u64)) };
         change_wait(thread, waits);
     }
 }
@@ -284,62 +261,48 @@ unsafe fn note_wait(task: *mut u64, kind: u64) {
 }
 
 /// Returns the data of the task that waits. At the end of a task group, which loops of tasks have, libomp passes the address of a copy in its own frame.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
-unsafe fn data_of_waiting(thread: *mut RecorderThread, task: *mut u64) -> *mut u64 {
+fn data_of_waiting(thread: &RecorderThread, task: *mut u64) -> *mut u64 {
     /// Bytes of the frames between that one and ours at most.
     const NEAR: usize = 1 << 12;
     let here = 0_u8;
     let is_copy = (task as usize).wrapping_sub(&raw const here as usize) < NEAR;
-    // SAFETY: the caller's promise.
-    let known = unsafe { (*thread).team.task };
+    let known = thread.team.task.get();
     if is_copy && !known.is_null() { known } else { task }
 }
 
 /// A thread leaves a task for another one: that may be waiting itself.
 unsafe extern "C" fn on_task_schedule(_task: *mut u64, _status: c_int, next: *mut u64) {
     let thread = thread::current_thread();
-    // SAFETY: the thread's own state; the library's own arguments.
-    unsafe {
-        (*thread).team.task = next;
-        let Some(next) = next.as_ref().filter(|_| !(*thread).team.slot.is_null()) else { return };
+    thread.team.task.set(next);
+    // SAFETY: the library's own argument.
+    if let Some(next) = unsafe { next.as_ref() }.filter(|_| !thread.team.slot.get().is_null()) {
         change_wait(thread, WaitKind::from_number((*next >> WAIT_SHIFT) as u32));
     }
 }
 
 unsafe extern "C" fn on_mutex_acquire(kind: c_int, _hint: c_uint, _way: c_uint, id: u64, caller: usize) {
     let thread = thread::current_thread();
-    // SAFETY: the thread's own state.
-    unsafe {
-        if let Some(wait) = mutex_wait(kind).filter(|_| !(*thread).team.slot.is_null()) {
-            let own = &mut (*thread).team;
-            if own.mutex.caller == 0 && matches!(wait, WaitKind::Mutex) {
-                let (kind, address) = match kind {
-                    CRITICAL => (MutexKind::Critical, 0),
-                    ATOMIC => (MutexKind::Atomic, 0),
-                    _ => (MutexKind::Lock, id as usize),
-                };
-                own.mutex = AwaitedMutex { kind, address, caller };
-            }
-            begin_wait(thread, wait, read_ticks());
+    if let Some(wait) = mutex_wait(kind).filter(|_| !thread.team.slot.get().is_null()) {
+        let own = &thread.team;
+        if own.mutex.get().caller == 0 && matches!(wait, WaitKind::Mutex) {
+            let (kind, address) = match kind {
+                CRITICAL => (MutexKind::Critical, 0),
+                ATOMIC => (MutexKind::Atomic, 0),
+                _ => (MutexKind::Lock, id as usize),
+            };
+            own.mutex.set(AwaitedMutex { kind, address, caller });
         }
+        begin_wait(thread, wait);
     }
 }
 
 unsafe extern "C" fn on_mutex_acquired(kind: c_int, _id: u64, _caller: usize) {
     let thread = thread::current_thread();
-    // SAFETY: the thread's own state.
-    unsafe {
-        if !(*thread).team.slot.is_null()
-            && let Some(wait) = mutex_wait(kind)
-        {
-            end_wait(thread, read_ticks());
-            let own = &mut (*thread).team;
-            if matches!(wait, WaitKind::Mutex) && own.pending_wait == wait as u32 {
-                let (mutex, waited) = (std::mem::replace(&mut own.mutex, AwaitedMutex::NONE), own.pending);
-                mutexes::add_mutex_wait(thread, mutex, waited);
-            }
+    if let Some(wait) = mutex_wait(kind).filter(|_| !thread.team.slot.get().is_null()) {
+        end_wait(thread);
+        let own = &thread.team;
+        if matches!(wait, WaitKind::Mutex) && own.pending_wait.get() == wait as u32 {
+            mutexes::add_mutex_wait(thread, own.mutex.replace(AwaitedMutex::NONE), own.pending.get());
         }
     }
 }
@@ -358,73 +321,56 @@ fn mutex_wait(kind: c_int) -> Option<WaitKind> {
 }
 
 /// The thread waits from now on, or works.
-///
-/// # Safety
-/// As [`begin_wait`].
-unsafe fn change_wait(thread: *mut RecorderThread, kind: Option<WaitKind>) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        match kind {
-            Some(kind) => begin_wait(thread, kind, read_ticks()),
-            None => end_wait(thread, read_ticks()),
-        }
+fn change_wait(thread: &RecorderThread, kind: Option<WaitKind>) {
+    match kind {
+        Some(kind) => begin_wait(thread, kind),
+        None => end_wait(thread),
     }
 }
 
-/// The thread waits from now on, if it does not wait already.
-///
-/// # Safety
-/// `thread` is the calling thread's state, which has a slot.
-unsafe fn begin_wait(thread: *mut RecorderThread, kind: WaitKind, now: u64) {
-    // SAFETY: the thread's own state and slot, which is there as long as the process.
-    unsafe {
-        let own = &mut (*thread).team;
-        if own.wait != 0 {
-            return;
-        }
-        let slot = &mut *own.slot;
-        if let Some(past) = WaitKind::from_number(own.pending_wait) {
-            *of_kind(&mut slot.times, past) += std::mem::replace(&mut own.pending, 0);
-        }
-        (own.wait, own.wait_since) = (kind as u32, now);
-        let number = own.number;
-        if matches!(kind, WaitKind::Barrier) {
-            slot.times.mpi += mpi_time::so_far(thread);
-            mpi_time::begin_mpi_time(thread);
-            slot.times.end = now;
-            slot.region = number;
-        }
+/// The thread, which has a slot, waits from now on, if it does not wait already.
+fn begin_wait(thread: &RecorderThread, kind: WaitKind) {
+    let (own, now) = (&thread.team, read_ticks());
+    if own.wait.get() != 0 {
+        return;
+    }
+    // SAFETY: the thread's own slot, which is there as long as the process.
+    let slot = unsafe { &mut *own.slot.get() };
+    if let Some(past) = WaitKind::from_number(own.pending_wait.get()) {
+        *of_kind(&mut slot.times, past) += own.pending.take();
+    }
+    own.wait.set(kind as u32);
+    own.wait_since.set(now);
+    if matches!(kind, WaitKind::Barrier) {
+        slot.times.mpi += mpi_time::so_far(thread);
+        mpi_time::begin_mpi_time(thread);
+        slot.times.end = now;
+        slot.region = own.number.get();
+    }
+}
+
+/// The thread works from now on. How long it has waited is added when it waits again.
+fn end_wait(thread: &RecorderThread) {
+    let (own, now) = (&thread.team, read_ticks());
+    if own.wait.get() != 0 {
+        own.pending.set(now.saturating_sub(own.wait_since.get()));
+        own.pending_wait.set(own.wait.take());
     }
 }
 
 /// Makes a call in which the thread waits, which the library does not report. The thread may run other tasks meanwhile.
 pub fn wait_unreported(kind: WaitKind, call: impl FnOnce() -> Word) -> Word {
     let thread = thread::current_thread();
-    // SAFETY: the thread's own state, and the library's data of its task, which is there until the task has ended.
-    unsafe {
-        if (*thread).team.slot.is_null() {
-            return call();
-        }
-        let task = (*thread).team.task;
-        note_wait(task, kind as u64);
-        begin_wait(thread, kind, read_ticks());
-        let result = call();
-        end_wait(thread, read_ticks());
-        note_wait(task, 0);
-        result
+    if thread.team.slot.get().is_null() {
+        return call();
     }
-}
-
-/// The thread works from now on. How long it has waited is added when it waits again.
-///
-/// # Safety
-/// As [`begin_wait`].
-unsafe fn end_wait(thread: *mut RecorderThread, now: u64) {
-    // SAFETY: the thread's own state.
-    unsafe {
-        let own = &mut (*thread).team;
-        if own.wait != 0 {
-            (own.pending, own.pending_wait) = (now.saturating_sub(own.wait_since), std::mem::replace(&mut own.wait, 0));
-        }
-    }
+    let task = thread.team.task.get();
+    // SAFETY: the library's data of its task, which is there until the task has ended.
+    unsafe { note_wait(task, kind as u64) };
+    begin_wait(thread, kind);
+    let result = call();
+    end_wait(thread);
+    // SAFETY: as above.
+    unsafe { note_wait(task, 0) };
+    result
 }

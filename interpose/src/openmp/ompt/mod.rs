@@ -27,7 +27,6 @@ use crate::log;
 use crate::openmp::reporting::{self, ToolResult};
 use crate::openmp::switch::{is_on, is_wanted};
 use crate::run::launcher;
-use crate::state::thread;
 use crate::system::foreign;
 
 pub use events::{note_site, wait_unreported};
@@ -124,8 +123,7 @@ fn report_other_tool() {
         // Recording is about to start, and the log is open.
         return log::define_now(problem);
     }
-    // SAFETY: the calling thread's state.
-    unsafe { enter::run_critical(thread::current_thread(), || log::define_now(problem)) };
+    enter::run_critical(|| log::define_now(problem));
 }
 
 /// Returns whether another object than this one defines a function that all can see.

@@ -27,7 +27,7 @@ use lbprof_collector::{Activity, Operation, ProblemKind};
 #[unsafe(link_section = ".text.hot.lbprof_c.in_turn")]
 #[inline(never)] // One for all languages.
 pub(super) unsafe fn complete_usual(
-    thread: *mut RecorderThread,
+    thread: &RecorderThread,
     slot: *mut Record,
     mut next: *const Word,
     end: *const Word,
@@ -46,7 +46,7 @@ pub(super) unsafe fn complete_usual(
             if handle != shared.null {
                 if !shared.contains(handle) {
                     let is_first = last.is_null();
-                    if !is_first && (*thread).cursor == (*thread).limit {
+                    if !is_first && thread.cursor.get() == thread.limit.get() {
                         rare_branch();
                         return (next, last);
                     }
@@ -81,11 +81,11 @@ pub(super) unsafe fn complete_usual(
 /// # Safety
 /// The ring of `thread`, the calling one, has a free slot.
 #[inline(always)]
-unsafe fn next_part(thread: *mut RecorderThread, slot: *mut Record, flags: CallFlags) -> *mut Record {
+unsafe fn next_part(thread: &RecorderThread, slot: *mut Record, flags: CallFlags) -> *mut Record {
     // SAFETY: the caller's promise.
     unsafe {
-        let part = (*thread).cursor;
-        (*thread).cursor = part.add(1);
+        let part = thread.cursor.get();
+        thread.cursor.set(part.add(1));
         (*part).end = (*slot).end;
         (*part).call_site = (*slot).call_site;
         (*part).received = 0;
@@ -103,12 +103,12 @@ unsafe fn next_part(thread: *mut RecorderThread, slot: *mut Record, flags: CallF
 /// `part` comes from [`next_part`].
 #[cold]
 #[inline(never)]
-unsafe fn take_back_part(thread: *mut RecorderThread, part: *mut Record) {
+unsafe fn take_back_part(thread: &RecorderThread, part: *mut Record) {
     // SAFETY: the caller's promise.
     unsafe {
         (*part).end = 0;
-        if (*thread).cursor == part.add(1) {
-            (*thread).cursor = part;
+        if thread.cursor.get() == part.add(1) {
+            thread.cursor.set(part);
         }
     }
 }
@@ -190,7 +190,7 @@ impl CompletionParts {
     #[inline(always)]
     pub(super) unsafe fn completed(
         &mut self,
-        thread: *mut RecorderThread,
+        thread: &RecorderThread,
         handle: Word,
         shared: SharedRequests,
         status: Word,
@@ -230,7 +230,7 @@ impl CompletionParts {
     #[inline(never)]
     unsafe fn completed_after(
         &mut self,
-        thread: *mut RecorderThread,
+        thread: &RecorderThread,
         handle: Word,
         status: Word,
         open: &Option<OpenRequest>,
@@ -260,7 +260,7 @@ impl CompletionParts {
     ///
     /// # Safety
     /// `thread` is the calling thread's state.
-    pub(super) unsafe fn started(&mut self, thread: *mut RecorderThread, comm: u32, store: impl FnOnce(*mut Record)) {
+    pub(super) unsafe fn started(&mut self, thread: &RecorderThread, comm: u32, store: impl FnOnce(*mut Record)) {
         self.count += 1;
         self.comm = comm;
         // SAFETY: the caller's.
@@ -272,7 +272,7 @@ impl CompletionParts {
     /// # Safety
     /// `thread` is the calling thread's state.
     #[inline(always)]
-    unsafe fn add(&mut self, thread: *mut RecorderThread, store: impl FnOnce(*mut Record)) -> Option<u16> {
+    unsafe fn add(&mut self, thread: &RecorderThread, store: impl FnOnce(*mut Record)) -> Option<u16> {
         self.has_parts = true;
         let template = Record { call_site: self.call_site, flags: self.flags, ..Record::new(self.part, self.end) };
         // SAFETY: the part is this thread's newest slot.
@@ -293,7 +293,7 @@ impl CompletionParts {
     /// # Safety
     /// `thread` is the calling thread's state.
     #[inline(always)]
-    pub(super) unsafe fn finish(self, thread: *mut RecorderThread) {
+    pub(super) unsafe fn finish(self, thread: &RecorderThread) {
         // SAFETY: the slot lies in the ring.
         unsafe {
             let slot = self.slot;
@@ -315,7 +315,7 @@ impl CompletionParts {
     /// # Safety
     /// As [`CompletionParts::finish`], for a record that has not been flushed.
     #[inline(never)]
-    unsafe fn stand_for_all(&mut self, thread: *mut RecorderThread) {
+    unsafe fn stand_for_all(&mut self, thread: &RecorderThread) {
         // SAFETY: the slot is the call's until a part is added.
         unsafe {
             let slot = self.slot;

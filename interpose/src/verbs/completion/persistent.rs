@@ -1,24 +1,23 @@
 //! Persistent and partitioned requests (MPI-4.1 §§3.9, 4.2).
 
 use super::parts::CompletionParts;
-use super::single::{WithRequest, with_request};
+use super::single::with_request;
 use crate::handles::requests::{self, ACTIVE, OpenRequest};
 use crate::mpi::lang::ConvertedHandle;
 use crate::recording::slot::CallArguments;
-use crate::verbs::{AfterCall, VerbCall, VerbEvent};
+use crate::verbs::{AfterCall, VerbCall, VerbEvent, event_with_work};
 use crate::word::Word;
 use lbprof_collector::Operation;
 use lbprof_collector::record::{CallFlags, NONE, Record};
 
-#[derive(Clone, Copy)]
-pub struct StartsPersistent {
-    handle: Word,
-}
-
 #[inline(always)]
-pub fn start<C: VerbCall>(call: C, request: Word) -> VerbEvent<StartsPersistent> {
+pub fn start<C: VerbCall>(call: C, request: Word) -> VerbEvent<impl AfterCall> {
     let handle = call.handle_at(request, 0, ConvertedHandle::Request);
-    VerbEvent { facts: CallArguments::empty(), after: StartsPersistent { handle } }
+    event_with_work(CallArguments::empty(), move |record, ok| {
+        if ok {
+            store_started(record, activate_request(handle));
+        }
+    })
 }
 
 /// Marks a persistent request as started, under a new id.
@@ -30,38 +29,16 @@ fn activate_request(handle: Word) -> Option<OpenRequest> {
 }
 
 /// Stores a started request in its record.
-///
-/// # Safety
-/// `record` is live.
-unsafe fn store_started(record: *mut Record, open: Option<OpenRequest>) {
-    // SAFETY: a live record.
-    unsafe {
-        (*record).flags |= CallFlags::PERSISTENT;
-        match open {
-            None => (*record).flags |= CallFlags::UNKNOWN_REQUEST,
-            Some(open) => {
-                (*record).request = open.id;
-                (*record).comm = open.comm;
-                (*record).peer = open.peer;
-                (*record).tag = open.tag;
-                (*record).sent = open.sent;
-                (*record).received = open.received;
-                (*record).flags = (*record).flags.with_activity_number(0) | open.flags();
-            }
-        }
-    }
-}
-
-impl AfterCall for StartsPersistent {
-    #[inline]
-    unsafe fn after<C: VerbCall>(self, _: C, slot: *mut Record, ok: bool) {
-        // SAFETY: the slot is this call's.
-        unsafe {
-            if ok {
-                store_started(slot, activate_request(self.handle));
-            }
-        }
-    }
+fn store_started(record: &mut Record, open: Option<OpenRequest>) {
+    record.flags |= CallFlags::PERSISTENT;
+    let Some(open) = open else {
+        record.flags |= CallFlags::UNKNOWN_REQUEST;
+        return;
+    };
+    (record.request, record.comm) = (open.id, open.comm);
+    (record.peer, record.tag) = (open.peer, open.tag);
+    (record.sent, record.received) = (open.sent, open.received);
+    record.flags = record.flags.with_activity_number(0) | open.flags();
 }
 
 /// Starts several persistent requests. Each is a part of the call.
@@ -89,7 +66,7 @@ impl AfterCall for StartsAll {
             for i in 0..self.count {
                 let open = activate_request(call.handle_at(self.requests, i, ConvertedHandle::Request));
                 let comm = open.map_or(NONE, |open| open.comm);
-                parts.started(call.thread(), comm, |part| store_started(part, open));
+                parts.started(call.thread(), comm, |part| store_started(&mut *part, open));
             }
             parts.finish(call.thread());
         }
@@ -98,6 +75,6 @@ impl AfterCall for StartsAll {
 
 /// Records that partitions of a request are ready (MPI-4.1 §4.2.2).
 #[inline(always)]
-pub fn mark_ready<C: VerbCall>(call: C, request: Word) -> VerbEvent<WithRequest> {
+pub fn mark_ready<C: VerbCall>(call: C, request: Word) -> VerbEvent<impl AfterCall> {
     with_request(call.handle(request, ConvertedHandle::Request))
 }

@@ -8,8 +8,8 @@ use crate::mpi::lang::{ArgumentLanguage, ConvertedHandle};
 use crate::mpi::predefined::{self, PredefinedHandle, is_predefined};
 use crate::processor::rare_branch;
 use crate::recording::slot::CallArguments;
-use crate::state::buffers;
-use crate::state::thread::{FEW, RecorderThread, thread_tables};
+use crate::state::buffers::GrowingArray;
+use crate::state::thread::{FEW, RecorderThread};
 use crate::verbs::call::stored_int;
 use crate::verbs::point_to_point::status_or_own;
 use crate::verbs::polls::{FlagTest, found_nothing, nothing_active};
@@ -26,8 +26,11 @@ fn keep_requests<C: VerbCall>(call: C, count: usize, array: Word) -> *const Word
     let thread = call.thread();
     // SAFETY: the array has `count` handles, or an invalid one before its end; they are copied to where there is room.
     unsafe {
-        let kept =
-            if count <= FEW { (&raw mut (*thread).few_requests).cast() } else { room_for::<C>(thread, count, array) };
+        let kept = if count <= FEW {
+            thread.few_requests.as_ptr().cast()
+        } else {
+            room_for::<C>(&thread.requests, count, array)
+        };
         if kept.is_null() {
             return kept;
         }
@@ -55,45 +58,40 @@ fn keep_requests<C: VerbCall>(call: C, count: usize, array: Word) -> *const Word
 /// As there.
 #[cold]
 #[inline(never)]
-unsafe fn room_for<C: VerbCall>(thread: *mut RecorderThread, count: usize, array: Word) -> *mut Word {
+unsafe fn room_for<C: VerbCall>(requests: &GrowingArray, count: usize, array: Word) -> *mut Word {
+    let handles = C::Language::handles(array, ConvertedHandle::Request);
+    let bytes = count * size_of::<Word>();
     // SAFETY: the array has `count` handles, or an invalid one before its end.
-    unsafe {
-        let handles = C::Language::handles(array, ConvertedHandle::Request);
-        if (*thread).requests_room < count {
-            if !(0..count).all(|i| predefined::may_be_request(current_abi().kind, handles.handle_at(i))) {
-                return std::ptr::null_mut();
-            }
-            // The thread is not cancelled within malloc.
-            enter::enter_quietly(thread, || buffers::grow_requests(thread, count));
-        }
-        if (*thread).requests_room >= count { (*thread).requests } else { std::ptr::null_mut() }
+    let mut present = (0..count).map(|i| unsafe { handles.handle_at(i) });
+    if !requests.has_room(bytes) && present.all(|handle| predefined::may_be_request(current_abi().kind, handle)) {
+        // The thread is not cancelled within malloc.
+        enter::enter_quietly(|| requests.grow(bytes));
     }
+    if requests.has_room(bytes) { requests.start().cast() } else { std::ptr::null_mut() }
 }
 
 /// Returns statuses that can be read afterwards: the program's, or ours if it ignores them; 0 if there is no memory.
+#[inline(always)]
 fn statuses_or_own<C: VerbCall>(call: C, count: usize, statuses: &mut Word) -> Word {
     let thread = call.thread();
-    // SAFETY: the thread's own buffer is grown before MPI may write `count` statuses to it.
-    unsafe {
-        if !call.statuses_ignored(*statuses) {
-            return *statuses;
-        }
-        // If INTEGER has 8 bytes, Fortran's statuses are twice as wide as C's.
-        let width = if C::Language::FORTRAN { 2 } else { 1 };
-        if count <= FEW / width {
-            *statuses = (&raw mut (*thread_tables(thread)).few_statuses) as Word;
-            return *statuses;
-        }
-        let bytes = count * current_abi().status_bytes as usize * width;
-        if (*thread).statuses_bytes < bytes {
-            grow_statuses(thread, bytes);
-        }
-        if (*thread).statuses_bytes < bytes {
-            return 0;
-        }
-        *statuses = (*thread).statuses as Word;
-        *statuses
+    if !call.statuses_ignored(*statuses) {
+        return *statuses;
     }
+    // If INTEGER has 8 bytes, Fortran's statuses are twice as wide as C's.
+    let width = if C::Language::FORTRAN { 2 } else { 1 };
+    if count <= FEW / width {
+        *statuses = thread.tables().few_statuses.as_ptr() as Word;
+        return *statuses;
+    }
+    let bytes = count * current_abi().status_bytes as usize * width;
+    if !thread.statuses.has_room(bytes) {
+        enter::enter_quietly(|| thread.statuses.grow(bytes));
+    }
+    if !thread.statuses.has_room(bytes) {
+        return 0;
+    }
+    *statuses = thread.statuses.start() as Word;
+    *statuses
 }
 
 #[derive(Clone, Copy)]
@@ -264,7 +262,7 @@ impl<const WHICH: u8> CompletesSeveral<WHICH> {
     /// # Safety
     /// As [`AfterCall::after`], of a successful call.
     #[inline(always)]
-    unsafe fn complete_every(self, thread: *mut RecorderThread, slot: *mut Record) {
+    unsafe fn complete_every(self, thread: &RecorderThread, slot: *mut Record) {
         // SAFETY: a successful call has filled the flag, and the statuses where it is set.
         unsafe {
             if self.out != 0 && stored_int(self.out) == 0 {
@@ -298,7 +296,7 @@ impl<const WHICH: u8> CompletesSeveral<WHICH> {
     #[inline(never)]
     unsafe fn complete_unusual(
         self,
-        thread: *mut RecorderThread,
+        thread: &RecorderThread,
         slot: *mut Record,
         flags: CallFlags,
         first: *const Word,
@@ -323,7 +321,7 @@ impl<const WHICH: u8> CompletesSeveral<WHICH> {
     /// # Safety
     /// As [`AfterCall::after`], of a successful call.
     #[inline(always)]
-    unsafe fn others(self, thread: *mut RecorderThread, slot: *mut Record, first: usize, mut parts: CompletionParts) {
+    unsafe fn others(self, thread: &RecorderThread, slot: *mut Record, first: usize, mut parts: CompletionParts) {
         // SAFETY: a successful call has filled the statuses.
         unsafe {
             let shared = predefined::shared_requests();
@@ -414,15 +412,4 @@ impl<const WHICH: u8> CompletesSeveral<WHICH> {
 #[inline(always)]
 pub fn look_at_requests<C: VerbCall>(_: C, out: Word) -> VerbEvent<FlagTest> {
     VerbEvent { facts: CallArguments::empty(), after: FlagTest { out } }
-}
-
-/// Grows the memory of statuses to `bytes`. The thread is not cancelled within malloc.
-///
-/// # Safety
-/// `thread` is the calling thread's state.
-#[cold]
-#[inline(never)]
-unsafe fn grow_statuses(thread: *mut RecorderThread, bytes: usize) {
-    // SAFETY: the caller's.
-    unsafe { enter::enter_quietly(thread, || buffers::grow_statuses(thread, bytes)) };
 }

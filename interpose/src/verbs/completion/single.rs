@@ -1,13 +1,13 @@
 //! Calls that complete, test, look at, cancel or free one request.
 
 use super::finished::{store_completed, take_completed};
-use crate::handles::requests::{self, OpenRequest};
+use crate::handles::requests;
 use crate::mpi::lang::ConvertedHandle;
 use crate::mpi::predefined::{self, PredefinedHandle, is_predefined};
 use crate::recording::slot::CallArguments;
 use crate::verbs::point_to_point::status_or_own;
 use crate::verbs::polls::{found_nothing, nothing_active};
-use crate::verbs::{AfterCall, VerbCall, VerbEvent, request_arguments};
+use crate::verbs::{AfterCall, VerbCall, VerbEvent, event_with_work, request_arguments};
 use crate::word::{Word, int_at};
 use lbprof_collector::record::{CallFlags, NONE, Record};
 
@@ -123,52 +123,28 @@ impl AfterCall for LooksAt {
     }
 }
 
-/// Records that a request is freed. Nothing shows when it completes.
+/// Records that a request is freed. Nothing shows when it completes. It is taken out of the table before the call, because its handle may belong to
+/// another one afterwards, and put back if MPI refuses the call.
 #[inline(always)]
-pub fn free_request<C: VerbCall>(call: C, request: Word) -> VerbEvent<RequestFreeing> {
+pub fn free_request<C: VerbCall>(call: C, request: Word) -> VerbEvent<impl AfterCall> {
     let handle = call.handle_at(request, 0, ConvertedHandle::Request);
     let open = requests::take_request(handle);
-    let facts = request_arguments(open, predefined::is_shared_request(handle));
-    VerbEvent { facts, after: RequestFreeing { handle, open } }
-}
-
-/// A request that is taken out of the table before the call, because its handle may belong to another one afterwards. It is put back if
-/// MPI refuses the call.
-#[derive(Clone, Copy)]
-pub struct RequestFreeing {
-    handle: Word,
-    open: Option<OpenRequest>,
-}
-
-impl AfterCall for RequestFreeing {
-    #[inline]
-    unsafe fn after<C: VerbCall>(self, _: C, _: *mut Record, ok: bool) {
-        if let (false, Some(open)) = (ok, self.open) {
-            requests::insert_request(self.handle, open);
+    event_with_work(request_arguments(open, predefined::is_shared_request(handle)), move |_, ok| {
+        if let (false, Some(open)) = (ok, open) {
+            requests::insert_request(handle, open);
         }
-    }
+    })
 }
 
 /// Records the cancellation of a request. Its completion shows whether it succeeded.
 #[inline(always)]
-pub fn cancel_request<C: VerbCall>(call: C, request: Word) -> VerbEvent<WithRequest> {
+pub fn cancel_request<C: VerbCall>(call: C, request: Word) -> VerbEvent<impl AfterCall> {
     with_request(call.handle_at(request, 0, ConvertedHandle::Request))
 }
 
 /// Stores the id of the request that a call is about.
-#[derive(Clone, Copy)]
-pub struct WithRequest(u32);
-
-pub(super) fn with_request(handle: Word) -> VerbEvent<WithRequest> {
+pub(super) fn with_request(handle: Word) -> VerbEvent<impl AfterCall> {
     let open = requests::peek_request(handle);
     let facts = request_arguments(open, predefined::is_shared_request(handle));
-    VerbEvent { facts, after: WithRequest(open.map_or(NONE, |open| open.id)) }
-}
-
-impl AfterCall for WithRequest {
-    #[inline(always)]
-    unsafe fn after<C: VerbCall>(self, _: C, slot: *mut Record, _: bool) {
-        // SAFETY: the slot is this call's.
-        unsafe { (*slot).request = self.0 };
-    }
+    event_with_work(facts, move |record, _| record.request = open.map_or(NONE, |open| open.id))
 }

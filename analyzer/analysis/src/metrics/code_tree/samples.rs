@@ -14,14 +14,6 @@ use crate::model::{RankModel, RegionIdx};
 
 pub(super) type ComputedTimes = BTreeMap<usize, f64>;
 
-/// A rank's computation in a region, inner ones excluded.
-struct RegionComputation {
-    region: RegionIdx,
-    seconds: f64,
-    /// Seconds by state, if they are known.
-    states: Option<[f64; CoreState::COUNT]>,
-}
-
 impl CodeTreeBuilder<'_> {
     /// Adds the time of a rank's first thread.
     pub fn add_rank(&mut self, rank: &RankModel) {
@@ -46,7 +38,7 @@ impl CodeTreeBuilder<'_> {
         let mut computed = ComputedTimes::new();
         for (region, seconds) in computation {
             let states = by_state.as_ref().map(|times| times.in_region(Some(region)).seconds);
-            self.add_computation(rank, is_compared, &RegionComputation { region, seconds, states }, &mut computed);
+            self.add_computation(rank, is_compared, region, seconds, states, &mut computed);
         }
         // The recorder's own time is above.
         for &(key, cell) in rank.sites.iter().filter(|(key, _)| key.activity != Activity::Recorder) {
@@ -64,7 +56,9 @@ impl CodeTreeBuilder<'_> {
         &mut self,
         rank: &RankModel,
         is_compared: bool,
-        &RegionComputation { region, seconds, states }: &RegionComputation,
+        region: RegionIdx,
+        seconds: f64,
+        states: Option<[f64; CoreState::COUNT]>,
         computed: &mut ComputedTimes,
     ) {
         let around = self.of_region(region);

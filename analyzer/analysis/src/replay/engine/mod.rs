@@ -82,6 +82,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
             scheduler: ThreadScheduler::new(source, model),
             matcher: EventMatcher::new(model, members, unread),
             sinks: EventSinks {
+                scope,
                 clocks: ScenarioClocks::new(setting.conditions.clone(), scope.begin, model.ranks.len()),
                 waits: WaitAnalysis::new(scope, members, explaining),
                 observer: ObserverSink::new(observer),
@@ -105,11 +106,6 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
             let (scheduler, mut newcomers) = self.reading();
             scheduler.begin_rank(rank, begin, &mut newcomers);
         }
-    }
-
-    pub fn add(&mut self, inputs: Vec<RankInput<'scope>>) {
-        let (scheduler, mut newcomers) = self.reading();
-        scheduler.add(inputs, &mut newcomers);
     }
 
     /// Returns the scheduler, and the receivers of facts that it reads.

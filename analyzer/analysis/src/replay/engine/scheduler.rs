@@ -13,7 +13,7 @@ use crate::replay::matching::EventMatcher;
 use crate::replay::scope::ReplayScope;
 use crate::replay::sinks::{ContinuedThread, EventSinks, NewThread};
 use crate::replay::thread::{ReplayThread, ResumeOrder};
-use crate::replay::timeline::{RankInput, StepSource};
+use crate::replay::timeline::StepSource;
 
 /// Maximum number of batches of each rank that are read when no thread can resume, in search of other threads' events.
 const READ_ON: usize = 16;
@@ -61,14 +61,6 @@ impl<'a, 'scope> ThreadScheduler<'a, 'scope> {
     pub fn begin_rank(&mut self, rank: u32, begin: Ns, newcomers: &mut NewcomerSinks) {
         let thread = self.add_thread(rank, 0, begin, newcomers);
         self.queue(thread, newcomers);
-    }
-
-    pub fn add(&mut self, ranks: Vec<RankInput<'scope>>, newcomers: &mut NewcomerSinks) {
-        self.source.add(ranks);
-        for thread in 0..self.threads.len() as u32 {
-            self.threads[thread as usize].ended = false;
-            self.queue(thread, newcomers);
-        }
     }
 
     pub fn any_waits(&self) -> bool {

@@ -1,5 +1,5 @@
 //! Recognises work that is handed out on demand: a rank receives from any source and answers the sender, which computes and asks again; or ranks
-//! take the next number from a counter in a window of one of them, and compute.
+//! take the next number from a counter in a window of one of them, and compute. [`super::request_queue`] predicts the gain of a faster answer.
 //!
 //! ```text
 //!   master   |recv any|send 1|recv any|send 2| …          the first rank to ask gets the next piece of work
@@ -17,8 +17,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bincode::{Decode, Encode};
 
+use super::request_queue::{AnsweredRequest, RequestQueue};
+use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
-use crate::model::replay_results::{LastTasks, TasksOnDemand};
+use crate::model::replay_results::{LastTasks, RequestServer, TasksOnDemand};
 use crate::partial_result::PartialResult;
 
 /// Less than 1/N of the computation is negligible.
@@ -27,6 +29,8 @@ const SMALL: Ns = 20;
 #[derive(Debug, Default)]
 pub struct WorkDemands {
     threads: Vec<ThreadDemand>,
+    /// The requests to threads that answer some.
+    queues: BTreeMap<u32, RequestQueue>,
     /// The sums so far, without those by thread.
     sums: OnDemand,
 }
@@ -34,10 +38,12 @@ pub struct WorkDemands {
 #[derive(Clone, Copy, Debug, Default)]
 struct ThreadDemand {
     world_rank: u32,
-    /// The last thread that asked it, by a message from any source, and has no answer yet.
-    asked_by: Option<u32>,
-    /// The last thread that answered it, and the computation until then.
-    answered: Option<(u32, Ns)>,
+    /// The last request to it, by a message from any source, that has no answer yet; its `before` is what this thread had computed when it came.
+    asked: Option<AnsweredRequest>,
+    /// Time of its last answer, and the computation until then.
+    last_answer: Option<(Ns, Ns)>,
+    /// The last task that it got as an answer.
+    answered: Option<AnsweredTask>,
     /// The world rank whose window it last took a number from, and the computation until then.
     fetched: Option<(u32, Ns)>,
     computed: Ns,
@@ -45,62 +51,109 @@ struct ThreadDemand {
     last_tasks: TaskSums,
 }
 
+/// A task that a thread got as the answer to its request.
+#[derive(Clone, Copy, Debug)]
+struct AnsweredTask {
+    /// The thread that answered.
+    server: u32,
+    /// Its number in the queue of the server.
+    number: u64,
+    /// The computation until then.
+    since: Ns,
+}
+
 impl WorkDemands {
     pub fn add_thread(&mut self, world_rank: u32) {
         self.threads.push(ThreadDemand { world_rank, ..ThreadDemand::default() });
     }
 
-    /// Records that a thread received a message from any source, which may be a request for work.
-    pub fn record_request(&mut self, thread: u32, by: u32) {
-        let asking = self.threads.get(by as usize).and_then(|asking| asking.answered);
-        if let Some((_, since)) = asking.filter(|&(last, _)| last == thread) {
-            self.end_task(by, since);
-            self.threads[by as usize].answered = None;
+    /// Records that a thread received the first message of several, which may be a request for work: from any source, or (`is_any` false) by a test or
+    /// the completion of some requests. `time`: from the send of the message until it was received.
+    pub fn record_request(&mut self, thread: u32, by: u32, is_any: bool, time: TimeInterval) {
+        let row = self.threads[thread as usize].world_rank;
+        let mut asked_at = Some(time.begin);
+        let asking =
+            self.threads.get_mut(by as usize).and_then(|asking| asking.answered.take_if(|task| task.server == thread));
+        if let Some(task) = asking {
+            let length = self.end_task(by, task.since);
+            self.sums.servers.entry(row).or_default().tasks.count(length);
+            asked_at = asked_at.filter(|_| !self.end_answered(by, task, true));
         }
-        self.threads[thread as usize].asked_by = Some(by);
+        let sums = self.sums.servers.entry(row).or_default();
+        (sums.requests, sums.is_any) = (sums.requests + 1, sums.is_any || is_any);
+        let server = &mut self.threads[thread as usize];
+        let is_repeated = server.asked.is_some_and(|asked| asked.by == by);
+        if !is_repeated {
+            let (last_at, computed) = server.last_answer.unwrap_or((time.end, server.computed));
+            let after = server.computed - computed;
+            let unseen = (time.end - time.begin.max(last_at + after)).max(0);
+            server.asked = Some(AnsweredRequest { by, asked_at, after, unseen, before: server.computed });
+        }
     }
 
-    /// Records that a thread sends to a world rank, which is an answer if that rank asked last.
-    pub fn record_answer(&mut self, thread: u32, to: u32) {
-        let Some(by) = self.threads[thread as usize].asked_by else { return };
-        if let Some(asked) = self.threads.get_mut(by as usize).filter(|asked| asked.world_rank == to) {
-            asked.answered = Some((thread, asked.computed));
-            self.threads[thread as usize].asked_by = None;
-        }
+    /// Records that a thread sends to a world rank at a time, which is an answer if that rank asked last.
+    pub fn record_answer(&mut self, thread: u32, to: u32, at: Ns) {
+        let server = self.threads[thread as usize];
+        let asked = server.asked.and_then(|asked| Some((asked, *self.threads.get(asked.by as usize)?)));
+        let Some((asked, worker)) = asked.filter(|(_, worker)| worker.world_rank == to) else { return };
+        let request = AnsweredRequest { before: server.computed - asked.before, ..asked };
+        let queue = self.queues.entry(thread).or_insert_with(|| RequestQueue::new(at - request.before));
+        let number = queue.answer(request, worker.computed, |by| self.threads[by as usize].computed);
+        self.threads[asked.by as usize].answered =
+            Some(AnsweredTask { server: thread, number, since: worker.computed });
+        let server = &mut self.threads[thread as usize];
+        (server.asked, server.last_answer) = (None, Some((at, server.computed)));
+        self.sums.servers.entry(server.world_rank).or_default().add(request);
+    }
+
+    /// Ends the task that a thread got as an answer. Returns whether its server has answered requests since without a collective operation.
+    fn end_answered(&mut self, thread: u32, task: AnsweredTask, asks_again: bool) -> bool {
+        let length = self.threads[thread as usize].computed - task.since;
+        self.queues.get_mut(&task.server).is_some_and(|queue| queue.end_task(task.number, length, asks_again))
+    }
+
+    /// Ends the queue of a thread at a collective operation.
+    fn end_queue(&mut self, thread: u32) {
+        let Some(queue) = self.queues.remove(&thread) else { return };
+        let saved = queue.finish(|by| self.threads[by as usize].computed);
+        let server = self.sums.servers.entry(self.threads[thread as usize].world_rank).or_default();
+        server.saved = [0, 1].map(|at| server.saved[at] + saved[at]);
     }
 
     /// Records that a thread reads and changes a number in the window of a world rank, which may be one of the next piece of work.
     pub fn record_fetch(&mut self, thread: u32, target: u32) {
         let ThreadDemand { fetched, computed, .. } = self.threads[thread as usize];
         if let Some((_, since)) = fetched.filter(|&(last, _)| last == target) {
-            self.end_task(thread, since);
+            let length = self.end_task(thread, since);
+            self.sums.fetched.count(length);
             self.sums.hosts.insert(target);
         }
         self.threads[thread as usize].fetched = Some((target, computed));
     }
 
-    fn end_task(&mut self, thread: u32, since: Ns) {
+    /// Ends a task of a thread, and returns its length.
+    fn end_task(&mut self, thread: u32, since: Ns) -> Ns {
         let ThreadDemand { computed, last_task, .. } = &mut self.threads[thread as usize];
         let task = *computed - since;
-        self.sums.on_demand += task;
-        if task > 0 {
-            self.sums.tasks += 1;
-            *last_task = task;
-        }
+        *last_task = if task > 0 { task } else { *last_task };
+        task
     }
 
     /// Records that a thread received another message, from `by`, or took part in a collective operation. Requests from before a
     /// collective operation get no answer after it.
     pub fn record_other_exchange(&mut self, thread: u32, by: Option<u32>) {
-        let ThreadDemand { answered, asked_by, fetched, last_task, last_tasks, .. } =
+        let ThreadDemand { answered, asked, last_answer, fetched, last_task, last_tasks, .. } =
             &mut self.threads[thread as usize];
         *fetched = None;
         if by.is_none() {
-            *asked_by = None;
+            (*asked, *last_answer) = (None, None);
             last_tasks.count(std::mem::take(last_task));
         }
-        if answered.is_some_and(|(last, _)| by != Some(last)) {
-            *answered = None;
+        if let Some(task) = answered.take_if(|task| by != Some(task.server)) {
+            self.end_answered(thread, task, false);
+        }
+        if by.is_none() {
+            self.end_queue(thread);
         }
     }
 
@@ -109,7 +162,10 @@ impl WorkDemands {
         self.threads[thread as usize].computed += ns;
     }
 
-    pub fn finish(self) -> OnDemand {
+    pub fn finish(mut self) -> OnDemand {
+        for thread in 0..self.threads.len() as u32 {
+            self.end_queue(thread);
+        }
         let mut all = self.sums;
         for ThreadDemand { world_rank, computed, last_task, mut last_tasks, .. } in self.threads {
             all.computed += computed;
@@ -141,17 +197,47 @@ impl TaskSums {
     }
 }
 
+/// The requests that a rank answered, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, Encode, Decode)]
+struct ServerSums {
+    requests: u64,
+    /// True if some are received from any source.
+    is_any: bool,
+    answers: u64,
+    tasks: TaskSums,
+    computed: Ns,
+    unseen: Ns,
+    saved: [Ns; 2],
+}
+
+impl ServerSums {
+    fn add(&mut self, request: AnsweredRequest) {
+        self.answers += 1;
+        self.computed += request.after + request.before;
+        self.unseen += request.unseen;
+    }
+
+    fn merge(&mut self, after: ServerSums) {
+        self.requests += after.requests;
+        self.is_any |= after.is_any;
+        self.answers += after.answers;
+        self.tasks.add(after.tasks);
+        self.computed += after.computed;
+        self.unseen += after.unseen;
+        self.saved = [0, 1].map(|at| self.saved[at] + after.saved[at]);
+    }
+}
+
 /// Work that was handed out on demand, of all work, in nanoseconds.
 #[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct OnDemand {
-    /// Nanoseconds computed between an answer of a rank that answers whoever asked it first, and the next request to it; or between two fetches from
-    /// the same rank.
-    on_demand: Ns,
+    /// Computation between two fetches from the same rank.
+    fetched: TaskSums,
     computed: Ns,
-    /// Number of intervals of such computation.
-    tasks: u64,
     /// The world ranks whose windows hold the counters that tasks were taken from.
     hosts: BTreeSet<u32>,
+    /// By world rank, the requests to it.
+    servers: BTreeMap<u32, ServerSums>,
     /// By world rank, its last tasks before collective operations and the end.
     last: BTreeMap<u32, TaskSums>,
 }
@@ -162,25 +248,49 @@ impl PartialResult for OnDemand {
             self.last.entry(rank).or_default().add(sums);
         }
         self.hosts.extend(after.hosts);
-        self.on_demand += after.on_demand;
+        for (rank, more) in after.servers {
+            self.servers.entry(rank).or_default().merge(more);
+        }
+        self.fetched.add(after.fetched);
         self.computed += after.computed;
-        self.tasks += after.tasks;
         self
     }
 }
 
 impl OnDemand {
     pub fn is_considerable(&self) -> bool {
-        self.on_demand > 0 && SMALL * self.on_demand >= self.computed
+        let time = self.sum_tasks().time;
+        time > 0 && SMALL * time >= self.computed
+    }
+
+    /// Sums up the tasks: computation between two fetches, or between an answer and the next request to the same rank. Neighbours that exchange messages, and
+    /// test for them, answer one another, but hand out no work.
+    fn sum_tasks(&self) -> TaskSums {
+        let mut all = self.fetched;
+        for (rank, server) in &self.servers {
+            if server.is_any || !self.last.contains_key(rank) {
+                all.add(server.tasks);
+            }
+        }
+        all
     }
 
     pub fn tasks(&self) -> TasksOnDemand {
         let last = self.last.iter();
         let last = last.map(|(&rank, sums)| LastTasks { rank, tasks: sums.tasks, total_s: sums.time as f64 * 1e-9 });
+        let servers = self.servers.iter().map(|(&rank, sums)| RequestServer {
+            rank,
+            requests: sums.requests,
+            answers: sums.answers,
+            computed_s: sums.computed as f64 * 1e-9,
+            unseen_s: sums.unseen as f64 * 1e-9,
+            saved_s: sums.saved.map(|ns| ns as f64 * 1e-9),
+        });
+        let TaskSums { tasks, time } = self.sum_tasks();
         TasksOnDemand {
-            tasks: self.tasks,
-            total_s: self.on_demand as f64 * 1e-9,
-            computed_s: self.computed as f64 * 1e-9,
+            servers: servers.collect(),
+            tasks,
+            total_s: time as f64 * 1e-9,
             hosts: self.hosts.iter().copied().collect(),
             last: last.collect(),
         }

@@ -1,5 +1,6 @@
 //! Handles the end of a call: reports its messages and synchronisations, and forgets what no later call can refer to.
 
+use lbprof_collector::Operation;
 use lbprof_collector::record::NONE;
 use lbprof_collector::semantics::{CommunicationPattern, EpochStep};
 
@@ -93,8 +94,9 @@ impl EventMatcher<'_> {
                 sinks.waits.on_pair_sync(PairSync::new(sent.thread, available, thread, time));
                 report_message(at, &sent, posted, time, &mut sinks.observer);
                 self.demands.record_other_exchange(thread, Some(sent.thread));
-                if event.any {
-                    self.demands.record_request(thread, sent.thread);
+                if event.any || event.role == CommRole::Found || is_of_any_request(at.step.operation) {
+                    let time = TimeInterval::new(sent.at, time.end);
+                    self.demands.record_request(thread, sent.thread, event.any, time);
                 }
             }
             (Some(sent), Some(posted)) => {
@@ -196,4 +198,10 @@ fn report_message(
         send_request: sent.request,
         request: at.event.request,
     });
+}
+
+/// Returns whether a call completes the first of several requests.
+fn is_of_any_request(operation: u16) -> bool {
+    use Operation::{Testany, Testsome, Waitany, Waitsome};
+    [Waitany, Waitsome, Testany, Testsome].iter().any(|&one| one as u16 == operation)
 }

@@ -5,7 +5,7 @@
 //!   needs.rs    determines what the call needs before it can end            ├→ collectives.rs  collective instances (entries.rs)
 //!   progress.rs infers whether its messages depend on the other rank        ├→ signals.rs      neighbours, epochs (epochs.rs)
 //!   ends.rs     reports messages; forgets what no later call refers to      └→ locks.rs        locks of RMA windows
-//!   requests.rs, started.rs  operations that requests stand for; demand.rs  work that is handed out on demand
+//!   requests.rs, started.rs  operations that requests stand for; demand.rs  work that is handed out on demand (request_queue.rs)
 //! ```
 //!
 //! The engine calls [`EventMatcher`] for each start and end of a call, in the order of time. Its results go to the sinks. The engine resumes
@@ -22,6 +22,7 @@ mod locks;
 mod message_coupling;
 mod needs;
 mod progress;
+mod request_queue;
 mod requests;
 mod signals;
 mod started;

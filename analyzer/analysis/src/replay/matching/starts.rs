@@ -65,7 +65,7 @@ impl EventMatcher<'_> {
 
     fn send(&mut self, at: &CurrentCallEvent, sinks: &mut EventSinks) -> StartedOperation {
         let Some(channel) = self.channel(at, true) else { return StartedOperation::Nothing };
-        self.demands.record_answer(at.thread, at.event.peer);
+        self.demands.record_answer(at.thread, at.event.peer, at.own.begun);
         let side = new_side(at, at.event.bytes, at.event.mode, sinks);
         self.woken.extend(self.channels.take_probes(channel));
         let (id, woken) = self.channels.send(channel, side);

@@ -22,6 +22,7 @@ pub(super) mod tests;
 
 use self::reading::{ReplaySegments, SegmentReading};
 use self::segment_replay::SegmentReplay;
+pub(crate) use self::surveyed_run::StackSample;
 use self::surveyed_run::{LocalRanks, LookupTables, choose_leading_rank};
 pub use self::surveyed_run::{ReplayOptions, SurveyedRun};
 use super::observer::{ReplayObserver, SegmentObserver};
@@ -40,14 +41,17 @@ pub fn replay_run<W: SegmentObserver>(
     replay_with(surveyed, options, facts, progress, |replay, segments| replay.side_by_side(segments, observer))
 }
 
-/// Replays a run as [`replay_run`] does, in this process alone, and shows all of it to the observer in the order of time.
+/// Replays a run as one segment, in this process alone, and shows all of it to the observer in the order of time.
 pub fn replay_run_in_order(
     surveyed: SurveyedRun,
     options: ReplayOptions,
     observer: &mut dyn ReplayObserver,
     progress: ProgressReport,
 ) -> ReplayResults {
-    replay_with(surveyed, options, true, progress, |replay, segments| replay.one_after_another(segments, observer))
+    replay_with(surveyed, options, true, progress, |replay, segments| {
+        let all = segments.take_rest().unwrap_or_else(|from| replay.rest_from(from));
+        replay.last_segment(all, Some(observer))
+    })
 }
 
 /// Replays a run by `replayed`. `facts`: whether the arguments of calls are wanted.

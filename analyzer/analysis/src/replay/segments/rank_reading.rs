@@ -30,8 +30,6 @@ pub struct StepsUpToCut {
     pub begin: Ns,
     pub at: RankAtCut,
     pub read: VecDeque<StepChunk>,
-    /// True if the last chunk continues after the segment.
-    splits: bool,
 }
 
 pub struct RankReading<'a> {
@@ -73,19 +71,9 @@ impl<'a> RankReading<'a> {
         found.inspect(|found| self.split(found)).is_some()
     }
 
-    /// Returns all steps that are in no segment, read or not. The number of segments that are read at a time must not change the result.
+    /// Returns all steps after the last segment that was read.
     pub fn rest(self) -> RankInput<'a> {
-        let segments = self.ready.into_iter().map(|segment| (segment.read, segment.splits));
-        let (mut read, mut goes_on) = (VecDeque::new(), false);
-        for (mut pieces, splits) in segments.chain([(self.input.read, false)]) {
-            let rest = if goes_on { pieces.pop_front() } else { None };
-            if let Some((first, rest)) = read.back_mut().zip(rest) {
-                StepChunk::rejoin(first, rest);
-            }
-            read.append(&mut pieces);
-            goes_on = splits;
-        }
-        RankInput { read, steps: self.input.steps }
+        self.input
     }
 
     /// Reads to the end of the log. Returns `false` if that is more than a segment may have.
@@ -188,11 +176,9 @@ impl<'a> RankReading<'a> {
         let read = &mut self.input.read;
         let rest = read.split_off(found.pieces);
         let mut segment = std::mem::replace(read, rest);
-        let mut splits = false;
         if let Some(piece) = read.front_mut() {
             segment.push_back(piece.split_off_first(found.steps));
-            splits = !piece.is_empty();
-            if !splits {
+            if piece.is_empty() {
                 read.pop_front();
             }
         }
@@ -200,6 +186,6 @@ impl<'a> RankReading<'a> {
         self.lists.extend(segment.iter().flat_map(|piece| &piece.head().lists).cloned());
         let TimelineStep { begin, end, kind, .. } = found.call;
         let at = RankAtCut { end, kind, steps: self.given, lists: self.lists.clone() };
-        self.ready.push_back(StepsUpToCut { begin, at, read: segment, splits });
+        self.ready.push_back(StepsUpToCut { begin, at, read: segment });
     }
 }

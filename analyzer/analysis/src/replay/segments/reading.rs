@@ -67,8 +67,10 @@ impl<'a> SegmentReading<'a> {
         self.ranks.par_iter_mut().all(|rank| rank.read_rest(steps))
     }
 
-    pub fn take_rest(&mut self) -> Vec<RankInput<'a>> {
-        std::mem::take(&mut self.ranks).into_iter().map(RankReading::rest).collect()
+    /// Returns the inputs after the last cut, or `None` if some ranks were read up to a cut that others do not have.
+    pub fn take_rest(&mut self) -> Option<Vec<RankInput<'a>>> {
+        let ranks = std::mem::take(&mut self.ranks);
+        ranks.iter().all(|rank| rank.ready.is_empty()).then(|| ranks.into_iter().map(RankReading::rest).collect())
     }
 }
 
@@ -131,7 +133,11 @@ impl<'a> ReplaySegments<'a> {
         .collect()
     }
 
-    pub fn take_rest(&mut self) -> ReplaySegment<'a> {
-        ReplaySegment { from: self.from.take(), inputs: self.reading.take_rest(), to: None }
+    /// Returns the remainder of the run, or its start if that must be read once more ([`SegmentReading::take_rest`]).
+    pub fn take_rest(mut self) -> Result<ReplaySegment<'a>, Option<Arc<ConsistentCut>>> {
+        match self.reading.take_rest() {
+            Some(inputs) => Ok(ReplaySegment { from: self.from, inputs, to: None }),
+            None => Err(self.from),
+        }
     }
 }

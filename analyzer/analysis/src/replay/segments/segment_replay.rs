@@ -9,7 +9,6 @@ use super::reading::{ReplaySegment, ReplaySegments};
 use super::surveyed_run::{SurveyedRun, open_rank_steps};
 use crate::partial_result::PartialResult;
 use crate::read::pass::ProgressReport;
-use crate::read::read_ahead::ReadAhead;
 use crate::replay::consistent_cut::ConsistentCut;
 use crate::replay::engine::{ReplayEngine, ReplaySetting};
 use crate::replay::observer::{ReplayObserver, SegmentObserver};
@@ -63,7 +62,8 @@ impl<'a> SegmentReplay<'a> {
             }
             next = read;
         }
-        merged.with_last(self, segments.take_rest())
+        let rest = segments.take_rest().unwrap_or_else(|from| self.rest_from(from));
+        merged.with_last(self, rest)
     }
 
     /// Replays segments that end with a cut, each on one core. A fork of the observer sees each of them.
@@ -115,46 +115,6 @@ impl<'a> SegmentReplay<'a> {
     pub(crate) fn rest_from(&self, cut: Option<Arc<ConsistentCut>>) -> ReplaySegment<'a> {
         let logs = self.setting.model.ranks.iter().map(|rank| open_rank_steps(self.surveyed, self.ids, rank));
         ReplaySegment::all_from(cut, logs.collect())
-    }
-
-    /// Replays one segment after another, so that the observer sees all of a rank's activities in chronological order. The next segment is read
-    /// meanwhile.
-    pub(crate) fn one_after_another(
-        &self,
-        mut segments: ReplaySegments<'a>,
-        observer: &mut dyn ReplayObserver,
-    ) -> SegmentResult {
-        let mut all = None;
-        let mut next = segments.next(1).pop();
-        while let Some(ReplaySegment { from, inputs, to }) = next {
-            let (result, goes_on) = rayon::scope(|tasks| {
-                let ahead = ReadAhead::begin(tasks, move || {
-                    let next = segments.next(1).pop();
-                    (segments, next)
-                });
-                let mut engine = ReplayEngine::new(self.setting, tasks, from.as_deref(), inputs, Some(&mut *observer));
-                let cut = to.filter(|to| engine.follow_to(to, self.progress));
-                match (cut, ahead.wait()) {
-                    (Some(cut), Some(read)) => (engine.finish_at(&cut), Some(read)),
-                    (_, read) => {
-                        if let Some((mut segments, next)) = read {
-                            if let Some(next) = next {
-                                engine.add(next.inputs);
-                            }
-                            engine.add(segments.take_rest().inputs);
-                        }
-                        engine.follow_to_end(self.progress);
-                        (engine.finish(), None)
-                    }
-                }
-            });
-            let merged = merge_after(all, result);
-            match goes_on {
-                Some(read) => (all, (segments, next)) = (Some(merged), read),
-                None => return merged,
-            }
-        }
-        merge_after(all, self.last_segment(segments.take_rest(), Some(observer)))
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::reading::LeadingRank;
+use crate::model::region_state::Ns;
 use crate::model::what_if::WhatIfScenario;
 use crate::model::{Model, RankModel};
 use crate::profile::samples::SampleSource;
@@ -42,6 +43,23 @@ pub struct SurveyedRun<'a> {
     pub model: &'a Model,
 }
 
+/// A sample of a rank's first thread: when, stack, and CPU time in seconds.
+pub(crate) type StackSample = (Ns, u32, f64);
+
+impl SurveyedRun<'_> {
+    /// Returns the samples of a rank's first thread in the order of time, out of at most `most` of all its threads. Returns `None` if the rank's log or
+    /// its clock is not known.
+    pub(crate) fn stacks_of_rank(self, code: &SampledCode, rank: &RankModel, most: usize) -> Option<Vec<StackSample>> {
+        let SurveyedRun { run, survey, .. } = self;
+        let (header, clock) = (run.header(rank.rank)?, survey.rank(rank.rank)?.clock.as_ref()?);
+        let samples = SampleSource { run, header, sites: &survey.sites, code }.samples_of_first_thread(most);
+        let samples = samples
+            .into_iter()
+            .map(|(ticks, stack, seconds)| (clock.nanoseconds(ticks).saturating_sub(rank.zero_ns()), stack, seconds));
+        Some(samples.collect())
+    }
+}
+
 /// The desired output of the replay.
 pub struct ReplayOptions<'a> {
     /// The part of the run in which waits count.
@@ -54,12 +72,15 @@ pub struct ReplayOptions<'a> {
     pub most_kept: usize,
     /// Steps of a segment of all ranks together, or `None` for the default.
     pub segment_steps: Option<usize>,
+    /// True if other processes may replay a part of the run.
+    pub is_shared: bool,
 }
 
 impl<'a> ReplayOptions<'a> {
     /// Asks for the waits in `scope` alone.
     pub fn new(scope: &'a ReplayScope) -> Self {
-        ReplayOptions { scope, scenarios: Vec::new(), code: None, most_kept: MAX_INTERVALS, segment_steps: None }
+        let (scenarios, most_kept) = (Vec::new(), MAX_INTERVALS);
+        ReplayOptions { scope, scenarios, code: None, most_kept, segment_steps: None, is_shared: false }
     }
 
     /// Returns whether the run may be cut: all of it is replayed, and it has several ranks of one thread each.
@@ -80,7 +101,7 @@ impl<'a> ReplayOptions<'a> {
             model,
             members: CommMembers::new(&model.communicators, model.facts.n_ranks.max(above)),
             scope,
-            conditions: conditions.into_iter().map(|condition| scope.condition(condition)).collect(),
+            conditions,
             samples: Arc::new(samples),
             unread: vec![false; model.ranks.len()],
             most_kept,
@@ -175,23 +196,9 @@ impl<'a> LocalRanks<'a> {
 fn samples_of_ranks(surveyed: SurveyedRun, code: &SampledCode, places: Range<usize>) -> Vec<Vec<TimedSample>> {
     let ranks = &surveyed.model.ranks;
     let most = (MOST_SAMPLES / ranks.len().max(1)).max(1);
-    ranks[places].par_iter().map(|rank| samples_of_rank(surveyed, code, rank, most).unwrap_or_default()).collect()
-}
-
-/// Returns the samples of a rank's first thread, or `None` if its log or its clock is not known.
-fn samples_of_rank(
-    surveyed: SurveyedRun,
-    code: &SampledCode,
-    rank: &RankModel,
-    most: usize,
-) -> Option<Vec<TimedSample>> {
-    let SurveyedRun { run, survey, .. } = surveyed;
-    let header = run.header(rank.rank)?;
-    let clock = survey.rank(rank.rank)?.clock.as_ref()?;
-    let samples = SampleSource { run, header, sites: &survey.sites, code }.samples_of_first_thread(most);
-    let timed = samples.into_iter().map(|(ticks, leaf, seconds)| {
-        let at = clock.nanoseconds(ticks).saturating_sub(rank.zero_ns());
-        TimedSample { at, leaf, ns: seconds * 1e9 }
+    let samples = ranks[places].par_iter().map(|rank| {
+        let stacks = surveyed.stacks_of_rank(code, rank, most).unwrap_or_default().into_iter();
+        stacks.map(|(at, stack, seconds)| TimedSample { at, leaf: code.leaf_of(stack), ns: seconds * 1e9 }).collect()
     });
-    Some(timed.collect())
+    samples.collect()
 }

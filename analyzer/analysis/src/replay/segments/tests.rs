@@ -14,38 +14,11 @@ use crate::profile::{GatherInput, gather_run};
 use crate::read::open::RecordedRun;
 use crate::replay::scope::ReplayScope;
 use crate::replay::what_if::{ScenarioConditions, ScenarioNetwork, ScenarioWork};
-use crate::replay::{MatchedMessage, StateInterval};
 use crate::structure::sampled_code::SampledCode;
 use crate::structure::survey::{CallSurvey, survey_run};
 use crate::structure::symbols;
 use crate::structure::{self, RunStructure};
 use crate::views::{TimelineObserver, TimelineView};
-
-/// What an observer is shown of each thread, in its order.
-#[derive(Default, Debug, PartialEq)]
-struct RecordingObserver {
-    intervals: Vec<((u32, u32), StateInterval)>,
-    messages: Vec<MatchedMessage>,
-}
-
-impl ReplayObserver for RecordingObserver {
-    fn on_interval(&mut self, state: &StateInterval) {
-        self.intervals.push(((state.thread.rank_idx, state.thread.number), *state));
-    }
-
-    fn on_message(&mut self, message: &MatchedMessage) {
-        self.messages.push(*message);
-    }
-}
-
-impl RecordingObserver {
-    /// By thread, and by receiver.
-    fn sorted(mut self) -> Self {
-        self.intervals.sort_by_key(|&(thread, _)| thread);
-        self.messages.sort_by_key(|message| (message.to, message.to_thread));
-        self
-    }
-}
 
 /// A run that was written, and what is known of it before its ranks are followed.
 pub(in crate::replay) struct SurveyedTestRun {
@@ -77,12 +50,6 @@ impl SurveyedTestRun {
         replay_run(self.surveyed(), options(&scope, steps), observer, &|_| ())
     }
 
-    /// Follows it in segments of so many steps of all ranks, one after another.
-    fn follow_in_order(&self, steps: usize, observer: &mut dyn ReplayObserver) -> ReplayResults {
-        let scope = ReplayScope::whole_run(&self.model);
-        replay_run_in_order(self.surveyed(), options(&scope, steps), observer, &|_| ())
-    }
-
     pub fn surveyed(&self) -> SurveyedRun<'_> {
         let SurveyedTestRun { run, survey, structure, model, .. } = self;
         SurveyedRun { run, survey, structure, model }
@@ -103,12 +70,9 @@ fn options(scope: &ReplayScope, steps: usize) -> ReplayOptions<'_> {
     ReplayOptions { scenarios, segment_steps: Some(steps), ..ReplayOptions::new(scope) }
 }
 
-/// Follows a run in segments of so many steps of all ranks, side by side and one after another with an observer.
-fn followed(write: impl Fn(&std::path::Path), steps: usize) -> (ReplayResults, ReplayResults, RecordingObserver) {
-    let known = SurveyedTestRun::new(write, true);
-    let mut seen = RecordingObserver::default();
-    let alone = known.follow(steps, None::<&mut StatisticsObserver>);
-    (alone, known.follow_in_order(steps, &mut seen), seen.sorted())
+/// Follows a run in segments of so many steps of all ranks.
+fn followed(write: impl Fn(&std::path::Path), steps: usize) -> ReplayResults {
+    SurveyedTestRun::new(write, true).follow(steps, None::<&mut StatisticsObserver>)
 }
 
 /// The same but for the last digits of sums.
@@ -143,24 +107,15 @@ proptest! {
     fn rounds_are_the_same_in_segments(kinds in prop::collection::vec((0_u8..14, any::<u32>()), 5..60), steps in 4_usize..80) {
         let script = Script::rounds(&kinds);
         let write = |dir: &std::path::Path| script.write(dir).unwrap();
-        let (whole, _, all_seen) = followed(write, 1 << 40);
-        let (cut, _, seen) = followed(write, steps);
+        let known = SurveyedTestRun::new(write, true);
+        let watched = |steps| {
+            let mut watch = TimelineObserver::new(&known.model).unwrap();
+            (known.follow(steps, Some(&mut watch)), watch.finish())
+        };
+        let ((whole, all_seen), (cut, seen)) = (watched(1 << 40), watched(steps));
         are_same(&whole, &cut).map_err(|error| TestCaseError::fail(format!("{error}\n{} segments\n{}", cut.segments, script.text())))?;
-        prop_assert_eq!(all_seen, seen);
-    }
-
-    #[test]
-    fn segments_are_the_same_one_after_another_and_side_by_side(seed: u64, size in 5_u32..40, steps in 1_usize..60) {
-        let script = Script::random(seed, size);
-        let write = |dir: &std::path::Path| script.write(dir).unwrap();
-        let (cut, watched, _) = followed(write, steps);
-        // With an observer one segment is followed after another, and goes on where it can't be cut; without, several are followed at a time, and what can't
-        // be cut is read again.
-        prop_assert_eq!(&cut.blocking.causes, &watched.blocking.causes);
-        prop_assert_eq!(&cut.blocking.waits, &watched.blocking.waits);
-        prop_assert_eq!(&cut.scenario_times, &watched.scenario_times);
-        prop_assert_eq!(&cut.critical_path, &watched.critical_path);
-        prop_assert_eq!((cut.counts, cut.segments, cut.elapsed), (watched.counts, watched.segments, watched.elapsed));
+        prop_assert_eq!((all_seen.spans, all_seen.waits, all_seen.shares), (seen.spans, seen.waits, seen.shares));
+        prop_assert_eq!(all_seen.all_messages, seen.all_messages);
     }
 }
 
@@ -183,9 +138,9 @@ fn a_critical_path_is_the_same_in_segments_where_two_ranks_enter_last() {
     ];
     let script = Script::rounds(&kinds);
     let write = |dir: &std::path::Path| script.write(dir).unwrap();
-    let (whole, ..) = followed(write, 1 << 40);
+    let whole = followed(write, 1 << 40);
     for steps in 4..80 {
-        let (cut, ..) = followed(write, steps);
+        let cut = followed(write, steps);
         are_same(&whole, &cut).map_err(|error| format!("{steps} steps: {error}\n{}", script.text())).unwrap();
     }
 }
@@ -203,11 +158,11 @@ fn a_run_is_cut_where_nothing_is_in_transit() {
     let scenario = |dir: &std::path::Path| {
         Scenario::ranks(3).each(|rank, script| steps(rank, script, 40, |_, script| script)).write(dir).unwrap();
     };
-    let (cut, ..) = followed(scenario, 30);
+    let cut = followed(scenario, 30);
     assert_eq!(cut.segments, 5, "four of 10 steps of each rank, and the end");
     let total: f64 = cut.critical_path.iter().map(|CriticalPathEntry { ns, .. }| ns).sum();
     assert_eq!(total, cut.elapsed as f64);
-    are_same(&followed(scenario, 1 << 40).0, &cut).unwrap();
+    are_same(&followed(scenario, 1 << 40), &cut).unwrap();
 }
 
 #[test]
@@ -224,10 +179,10 @@ fn a_rank_that_does_far_more_than_others_is_not_kept_in_memory() {
             Scenario::ranks(3).each(|rank, script| steps(rank, script, 40, between(rank))).write(dir).unwrap();
         }
     };
-    assert!(followed(scenario(1), 30).0.segments > 3);
-    let (cut, ..) = followed(scenario(250), 30);
+    assert!(followed(scenario(1), 30).segments > 3);
+    let cut = followed(scenario(250), 30);
     assert_eq!(cut.segments, 1, "501 of its steps to one of the others, and more than are read at a time");
-    are_same(&followed(scenario(250), 1 << 40).0, &cut).unwrap();
+    are_same(&followed(scenario(250), 1 << 40), &cut).unwrap();
 }
 
 #[test]
@@ -241,10 +196,9 @@ fn a_message_that_is_in_transit_in_all_collectives_joins_all_segments() {
         };
         Scenario::ranks(2).each(script).write(dir).unwrap();
     };
-    let (cut, watched, _) = followed(scenario, 20);
+    let cut = followed(scenario, 20);
     assert_eq!((cut.segments, cut.counts.messages), (1, 1));
-    assert_eq!((watched.segments, watched.counts.messages), (1, 1));
-    are_same(&followed(scenario, 1 << 40).0, &cut).unwrap();
+    are_same(&followed(scenario, 1 << 40), &cut).unwrap();
 }
 
 #[test]
@@ -260,10 +214,10 @@ fn a_message_whose_send_has_no_request_is_over_when_it_is_received() {
         };
         Scenario::ranks(2).each(script).write(dir).unwrap();
     };
-    let (cut, watched, _) = followed(scenario, 20);
-    assert!(cut.segments > 5 && watched.segments > 5, "{} segments", cut.segments);
+    let cut = followed(scenario, 20);
+    assert!(cut.segments > 5, "{} segments", cut.segments);
     assert_eq!(cut.counts.messages, 80);
-    are_same(&followed(scenario, 1 << 40).0, &cut).unwrap();
+    are_same(&followed(scenario, 1 << 40), &cut).unwrap();
 }
 
 #[test]
@@ -279,10 +233,9 @@ fn what_was_cut_before_stays_cut_where_the_rest_cannot_be() {
         };
         Scenario::ranks(2).each(script).write(dir).unwrap();
     };
-    let (cut, watched, _) = followed(scenario, 20);
+    let cut = followed(scenario, 20);
     assert_eq!((cut.segments, cut.counts.messages), (3, 1), "steps 0 to 9, 10 to 19, and the others");
-    assert_eq!(watched.segments, 3);
-    are_same(&followed(scenario, 1 << 40).0, &cut).unwrap();
+    are_same(&followed(scenario, 1 << 40), &cut).unwrap();
 }
 
 #[test]

@@ -15,14 +15,13 @@ mod observer_sink;
 mod sync_times;
 mod wait_analysis;
 
-use lbprof_collector::Activity;
-
 pub use explanation_queue::ExplanationQueue;
 pub use observer_sink::ObserverSink;
 pub use sync_times::PairSync;
 pub use wait_analysis::WaitAnalysis;
 
 use super::ended_call::{CallNeed, EndedCall, NeedClock};
+use super::scope::ReplayScope;
 use super::timeline::ParallelPart;
 use super::what_if::ScenarioClocks;
 use crate::model::interval::TimeInterval;
@@ -49,6 +48,7 @@ pub struct ContinuedThread {
 
 /// The consumers of a replay. They get the events in the order in which threads are followed; of a thread this is the order of time.
 pub struct EventSinks<'a, 'scope> {
+    pub scope: &'a ReplayScope,
     pub clocks: ScenarioClocks<'a>,
     pub waits: WaitAnalysis<'a, 'scope>,
     pub observer: ObserverSink<'a>,
@@ -59,7 +59,7 @@ impl EventSinks<'_, '_> {
     pub fn on_thread_start(&mut self, thread: NewThread, rank_window: TimeInterval) {
         // At a cut all clocks restart at the last entry into the collective.
         let since = thread.goes_on.map_or(0, |goes_on| goes_on.since);
-        self.clocks.add_thread(thread.rank_idx, thread.begin - since, rank_window);
+        self.clocks.add_thread(self.scope.rank_in_part(thread.rank_idx), thread.begin - since, rank_window);
         self.waits.on_thread_start(thread);
         self.observer.on_thread_start(thread);
     }
@@ -67,7 +67,7 @@ impl EventSinks<'_, '_> {
     /// Called when a thread that was outside of MPI, some of the time in parallel regions, enters a call. The time may have no length.
     #[inline]
     pub fn on_computation(&mut self, thread: u32, kind: RegionState, time: TimeInterval, parallel: &[ParallelPart]) {
-        self.clocks.compute(thread, kind, time, parallel);
+        self.clocks.compute(thread, self.scope.state_in_part(kind), time, parallel);
         self.waits.on_computation(thread, kind, time);
         self.observer.on_computation(thread, kind, time, parallel);
     }
@@ -91,10 +91,7 @@ impl EventSinks<'_, '_> {
             }
         }
         let own = time.end - call.done_at().max(begin);
-        match call.step.kind.activity() {
-            Some(Activity::Recorder) => clocks.record(thread, own),
-            _ => clocks.communicate(thread, own),
-        }
+        clocks.communicate(thread, own);
         clocks.end_call(thread, TimeInterval { begin, ..time });
     }
 

@@ -69,13 +69,6 @@ impl<'a, 'scope> StepSource<'a, 'scope> {
         }
     }
 
-    pub fn add(&mut self, ranks: Vec<RankInput<'scope>>) {
-        for (place, RankInput { read, steps }) in self.ranks.iter_mut().zip(ranks) {
-            place.read.extend(read);
-            place.ahead = steps.map(|steps| read_batch_ahead(self.scope, steps, place.packs));
-        }
-    }
-
     /// Returns the next batch of any thread of a rank, or `None` at the end of its log.
     pub fn next(&mut self, rank: usize) -> Option<StepBatch> {
         let place = self.ranks.get_mut(rank)?;

@@ -2,9 +2,6 @@
 
 use std::collections::VecDeque;
 
-use bincode::de::Decoder;
-use bincode::enc::Encoder;
-use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
 
 use super::packed::{CHUNK, PackedSteps};
@@ -19,6 +16,7 @@ pub fn are_packed(ranks: usize) -> bool {
 }
 
 /// A batch, or the rest of one, packed or not.
+#[derive(Encode, Decode)]
 pub enum StepChunk {
     Batch(StepBatch),
     Packed(Box<PackedSteps>),
@@ -74,19 +72,6 @@ impl StepChunk {
         }
     }
 
-    pub fn rejoin(&mut self, rest: StepChunk) {
-        match (self, rest) {
-            (StepChunk::Packed(first), StepChunk::Packed(rest)) => first.rejoin(*rest),
-            (StepChunk::Batch(first), StepChunk::Batch(rest)) => {
-                first.steps.extend(rest.steps);
-                first.events.extend(rest.events);
-                first.parallel.extend(rest.parallel);
-                first.last = rest.last;
-            }
-            _ => {}
-        }
-    }
-
     /// Splits off the first `n` steps, with the head of the batch.
     pub fn split_off_first(&mut self, n: usize) -> StepChunk {
         match self {
@@ -95,30 +80,6 @@ impl StepChunk {
         }
     }
 }
-
-/// Encodes the chunk packed in any case. The other process unpacks it again if it was not: the number of steps that come at a time decides which
-/// of two threads is replayed first that do something at the same time.
-impl Encode for StepChunk {
-    fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
-        match self {
-            StepChunk::Batch(batch) => (false, &PackedSteps::chunks(usize::MAX, batch.clone())[0]).encode(encoder),
-            StepChunk::Packed(packed) => (true, packed).encode(encoder),
-        }
-    }
-}
-
-impl<C> Decode<C> for StepChunk {
-    fn decode<D: Decoder<Context = C>>(decoder: &mut D) -> Result<Self, DecodeError> {
-        let (stays_packed, mut packed): (bool, PackedSteps) = Decode::decode(decoder)?;
-        Ok(if stays_packed {
-            StepChunk::Packed(Box::new(packed))
-        } else {
-            StepChunk::Batch(packed.next_part(usize::MAX))
-        })
-    }
-}
-
-bincode::impl_borrow_decode!(StepChunk);
 
 fn split_off_first(batch: &mut StepBatch, n: usize) -> StepBatch {
     let n = n.min(batch.steps.len());

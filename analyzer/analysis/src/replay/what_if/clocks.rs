@@ -8,13 +8,9 @@
 //! is its clock at the end of its window; a call that continues there counts for no more than it lasted until then. Clocks go on after the
 //! window, because other threads may wait, and computation takes its measured time.
 
-use std::sync::Arc;
-
 use super::conditions::{ScenarioConditions, ScenarioWork};
-use super::group::{ScenarioGroup, ThreadClocks, WIDTH};
-
+use super::group::{Lanes, RETURNS, ScenarioGroup, ThreadClocks, WIDTH, later_time};
 use crate::model::interval::TimeInterval;
-use crate::model::recorder_time::RecorderShares;
 use crate::model::region_state::{Ns, RegionState};
 use crate::replay::timeline::ParallelPart;
 
@@ -36,14 +32,16 @@ struct ThreadFacts {
 pub struct ScenarioClocks<'a> {
     groups: Vec<ScenarioGroup<'a>>,
     threads: Vec<ThreadFacts>,
+    /// By thread and group.
+    clocks: Vec<ThreadClocks>,
+    /// By note and group.
+    noted: Vec<Lanes>,
     /// Notes that there are, and those that are free.
     notes: u32,
     free: Vec<u32>,
     begin: Ns,
     /// True if a replay changes what the threads of a rank do.
     changes_threads: bool,
-    /// The recorder's shares of computation, which some replays leave out.
-    recorder: Option<Arc<RecorderShares>>,
 }
 
 impl<'a> ScenarioClocks<'a> {
@@ -51,25 +49,30 @@ impl<'a> ScenarioClocks<'a> {
     /// lists have in addition is much for many thousands.
     pub fn new(conditions: Vec<ScenarioConditions<'a>>, begin: Ns, room: usize) -> Self {
         let changes_threads = conditions.iter().any(|condition| matches!(condition.work, ScenarioWork::Threads(_)));
-        let recorder = conditions.iter().find_map(|condition| condition.without_recorder.clone());
-        let groups = conditions.chunks(WIDTH).map(|group| ScenarioGroup::new(group.to_vec(), room)).collect();
-        let threads = Vec::with_capacity(room);
-        ScenarioClocks { groups, threads, begin, changes_threads, recorder, ..ScenarioClocks::default() }
+        let groups: Vec<ScenarioGroup> = conditions.chunks(WIDTH).map(ScenarioGroup::new).collect();
+        let (threads, clocks) = (Vec::with_capacity(room), Vec::with_capacity(room * groups.len()));
+        ScenarioClocks { groups, threads, clocks, begin, changes_threads, ..ScenarioClocks::default() }
     }
 
     /// Adds the next thread, which begins `late` nanoseconds after the run, and its window.
     pub fn add_thread(&mut self, rank: u32, late: Ns, window: TimeInterval) {
         self.threads.push(ThreadFacts { rank, window, changes_at: Ns::MIN, at_end: Vec::new() });
-        for group in &mut self.groups {
-            group.add_thread(rank, (late - self.begin) as f64);
-        }
+        let time = (late - self.begin) as f64;
+        self.clocks.extend(self.groups.iter().map(|group| group.first_clocks(rank, time)));
+    }
+
+    /// Returns the groups, each with a thread's clocks.
+    #[inline]
+    fn lanes(&mut self, thread: u32) -> impl Iterator<Item = (&ScenarioGroup<'a>, &mut ThreadClocks)> {
+        let n = self.groups.len();
+        self.groups.iter().zip(&mut self.clocks[thread as usize * n..][..n])
     }
 
     /// Sets a thread's clocks to a time that is not after the begin of its window.
     fn set(&mut self, thread: u32, time: Ns) {
         let shown = (time - self.begin) as f64;
-        for group in &mut self.groups {
-            group.set(thread, shown);
+        for (_, clocks) in self.lanes(thread) {
+            clocks.now = [shown; WIDTH];
         }
     }
 
@@ -123,37 +126,36 @@ impl<'a> ScenarioClocks<'a> {
     /// Shortens what a thread has just computed in replays that change what the threads of its rank do.
     fn shorten(&mut self, thread: u32, kind: RegionState, ns: Ns, parallel: &[ParallelPart]) {
         let rank = self.threads[thread as usize].rank;
-        for group in &mut self.groups {
-            group.shorten(thread, |change| change.saved_ns(rank, kind.region(), ns, parallel));
+        for (group, clocks) in self.lanes(thread) {
+            for (work, now) in group.work.iter().zip(&mut clocks.now) {
+                if let ScenarioWork::Threads(change) = work {
+                    *now -= change.saved_ns(rank, kind.region(), ns, parallel);
+                }
+            }
+            clocks.entered = clocks.now;
         }
     }
 
     #[cold]
     fn change(&mut self, thread: u32, time: Ns) {
         let rank = self.threads[thread as usize].rank;
-        let until = self.groups.iter_mut().map(|group| group.change(thread, rank, time)).min();
+        let until = self.lanes(thread).map(|(group, clocks)| group.change(clocks, rank, time)).min();
         self.threads[thread as usize].changes_at = until.unwrap_or(Ns::MAX);
     }
 
     #[inline]
     fn spend(&mut self, thread: u32, kind: RegionState, ns: Ns) {
+        let one = &self.threads[thread as usize];
+        let rank = Some(one.rank).filter(|_| one.at_end.is_empty());
         let computes = kind.is_computation();
-        let recorder_ns = self.recorder_ns(thread, kind, ns);
-        for group in &mut self.groups {
+        for (group, clocks) in self.lanes(thread) {
             if computes {
-                group.compute(thread, kind, ns as f64, recorder_ns);
+                group.compute(clocks, rank, kind, ns as f64);
             } else {
-                group.communicate(thread, ns as f64);
-                group.enter(thread);
+                group.communicate(clocks, ns as f64);
+                clocks.entered = clocks.now;
             }
         }
-    }
-
-    /// Returns the nanoseconds of a thread's computation that are estimated to be the recorder's.
-    #[inline]
-    fn recorder_ns(&self, thread: u32, kind: RegionState, ns: Ns) -> f64 {
-        let Some(shares) = &self.recorder else { return 0.0 };
-        ns as f64 * shares.share(kind.region(), self.threads[thread as usize].rank)
     }
 
     /// Starts a call. Returns the time from which on it counts, and sets the clocks if the window begins within it. `None`: the call does not
@@ -166,8 +168,8 @@ impl<'a> ScenarioClocks<'a> {
             if to <= begin {
                 return None;
             }
-            for group in &mut self.groups {
-                group.enter(thread);
+            for (_, clocks) in self.lanes(thread) {
+                clocks.entered = clocks.now;
             }
         }
         Some(from.max(begin))
@@ -185,69 +187,73 @@ impl<'a> ScenarioClocks<'a> {
 
     /// Keeps a thread's clocks at the end of its window, unless they are known. Later computation takes its measured time.
     #[cold]
-    fn ends(&mut self, thread: u32, shown: impl Fn(&ThreadClocks) -> [f64; WIDTH]) {
-        let one = &mut self.threads[thread as usize];
-        if one.at_end.is_empty() {
-            one.at_end = self.groups.iter().flat_map(|group| shown(group.thread_clocks(thread))).collect();
-            one.changes_at = Ns::MAX;
-            for group in &mut self.groups {
-                group.reset_pace(thread);
+    fn ends(&mut self, thread: u32, shown: impl Fn(&ThreadClocks) -> Lanes) {
+        if self.threads[thread as usize].at_end.is_empty() {
+            let mut at_end = Vec::with_capacity(self.groups.len() * WIDTH);
+            for (_, clocks) in self.lanes(thread) {
+                at_end.extend(shown(clocks));
+                clocks.factors = [1.0; WIDTH];
             }
+            let one = &mut self.threads[thread as usize];
+            (one.at_end, one.changes_at) = (at_end, Ns::MAX);
         }
     }
 
     #[inline]
     pub fn communicate(&mut self, thread: u32, ns: Ns) {
-        for group in &mut self.groups {
-            group.communicate(thread, ns as f64);
-        }
-    }
-
-    pub fn record(&mut self, thread: u32, ns: Ns) {
-        for group in &mut self.groups {
-            group.record(thread, ns as f64);
+        for (group, clocks) in self.lanes(thread) {
+            group.communicate(clocks, ns as f64);
         }
     }
 
     #[inline]
     pub fn note(&mut self, thread: u32) -> NotedClocks {
+        let n = self.groups.len();
         let note = self.free.pop().unwrap_or_else(|| {
             self.notes += 1;
+            self.noted.resize(self.noted.len() + n, [0.0; WIDTH]);
             self.notes - 1
         });
-        for group in &mut self.groups {
-            group.note(note, thread);
+        let own = &self.clocks[thread as usize * n..][..n];
+        for (noted, clocks) in self.noted[note as usize * n..].iter_mut().zip(own) {
+            *noted = clocks.now;
         }
         NotedClocks(note)
     }
 
     /// Raises the noted clocks to a thread's clocks where these are later.
     pub fn note_later(&mut self, note: NotedClocks, thread: u32) {
-        for group in &mut self.groups {
-            group.note_later(note.0, thread);
+        let n = self.groups.len();
+        let own = &self.clocks[thread as usize * n..][..n];
+        for (noted, clocks) in self.noted[note.0 as usize * n..].iter_mut().zip(own) {
+            *noted = std::array::from_fn(|i| later_time(noted[i], clocks.now[i]));
         }
     }
 
     /// Lets a thread wait for the noted clocks, and for `bytes` bytes that take `steps` steps of the network.
     #[inline]
     pub fn wait_for(&mut self, thread: u32, note: NotedClocks, bytes: u64, steps: u32) {
-        for group in &mut self.groups {
-            group.wait_for(thread, note.0, bytes as f64, f64::from(steps));
+        let n = self.groups.len();
+        let own = &mut self.clocks[thread as usize * n..][..n];
+        for ((group, clocks), &from) in self.groups.iter().zip(own).zip(&self.noted[note.0 as usize * n..]) {
+            group.wait(clocks, from, bytes as f64, f64::from(steps));
         }
     }
 
-    /// Keeps the clocks of a thread that returns to MPI, in one of [`RETURNS`](super::RETURNS) slots.
+    /// Keeps the clocks of a thread that returns to MPI, in one of [`RETURNS`] slots.
     #[inline]
     pub fn keep_return(&mut self, thread: u32, slot: u8) {
-        for group in &mut self.groups {
-            group.keep_return(thread, slot);
+        for (_, clocks) in self.lanes(thread) {
+            clocks.returns[usize::from(slot) % RETURNS] = clocks.now;
         }
     }
 
     /// Lets a thread wait for the return of another to MPI, which is kept in a slot, and for `bytes` bytes from there.
     pub fn wait_for_return(&mut self, thread: u32, other: u32, slot: u8, bytes: u64) {
-        for group in &mut self.groups {
-            group.wait_for_return(thread, other, slot, bytes as f64);
+        let n = self.groups.len();
+        for (at, group) in self.groups.iter().enumerate() {
+            let from = self.clocks[other as usize * n + at].returns[usize::from(slot) % RETURNS];
+            group.wait(&mut self.clocks[thread as usize * n + at], from, bytes as f64, 1.0);
         }
     }
 
@@ -259,16 +265,17 @@ impl<'a> ScenarioClocks<'a> {
     /// Returns each replay's clocks when the last rank had entered a collective of all ranks, at whose end a thread has been for `ns`
     /// nanoseconds, in nanoseconds.
     pub fn at_last_entry_ns(&self, thread: u32, ns: Ns) -> Vec<f64> {
-        self.groups.iter().flat_map(|group| group.before(thread, ns as f64).into_iter().take(group.replays())).collect()
+        let own = self.clocks[thread as usize * self.groups.len()..].iter().zip(&self.groups);
+        own.flat_map(|(clocks, group)| group.before(clocks, ns as f64).into_iter().take(group.work.len())).collect()
     }
 
     /// Returns the time of each replay: the latest clock of any of the threads at the end of its window, in nanoseconds.
     pub fn times_ns(&self, threads: impl Iterator<Item = u32>) -> Vec<f64> {
-        let replays = self.groups.iter().map(ScenarioGroup::replays).sum();
-        let mut latest = vec![0.0_f64; replays];
-        for thread in threads {
-            let now = self.groups.iter().flat_map(|group| group.thread_clocks(thread).now);
-            let at_end = &self.threads[thread as usize].at_end;
+        let n = self.groups.len();
+        let mut latest = vec![0.0_f64; self.groups.iter().map(|group| group.work.len()).sum()];
+        for thread in threads.map(|thread| thread as usize) {
+            let now = self.clocks[thread * n..][..n].iter().flat_map(|clocks| clocks.now);
+            let at_end = &self.threads[thread].at_end;
             let clocks: Vec<f64> = if at_end.is_empty() { now.collect() } else { at_end.clone() };
             for (latest, clock) in latest.iter_mut().zip(clocks) {
                 *latest = latest.max(clock);
@@ -297,8 +304,7 @@ mod tests {
     fn no_bytes_and_no_work_take_no_time_however_slow_both_are() {
         let network = ScenarioNetwork::Given { latency_s: 0.0, bytes_per_s: f64::MIN_POSITIVE / 4.0 };
         let slow = ScenarioWork::Rank(1, vec![f64::INFINITY]);
-        let mut clocks =
-            ScenarioClocks::new(vec![ScenarioConditions { network, work: slow, ..ScenarioConditions::MEASURED }], 0, 0);
+        let mut clocks = ScenarioClocks::new(vec![ScenarioConditions { network, work: slow }], 0, 0);
         for rank in 0..2 {
             clocks.add_thread(rank, 0, TimeInterval::new(0, Ns::MAX));
         }
@@ -331,22 +337,6 @@ mod tests {
             clocks.compute(0, RegionState::new(0, activity), TimeInterval::new(begin, begin + 100), &parts);
             assert_eq!(clocks.times_ns([0].into_iter()), shown);
         }
-    }
-
-    #[test]
-    fn without_the_recorder_its_share_of_computation_and_the_writing_of_logs_take_no_time() {
-        let shares = Arc::new(RecorderShares { by_region: vec![vec![0.25, 0.0]] });
-        let without = ScenarioConditions { without_recorder: Some(shares), ..ScenarioConditions::MEASURED };
-        let faster = ScenarioConditions { work: ScenarioWork::Rank(0, vec![0.5]), ..without.clone() };
-        let mut clocks = ScenarioClocks::new(vec![ScenarioConditions::MEASURED, without, faster], 0, 0);
-        for rank in 0..2 {
-            clocks.add_thread(rank, 0, TimeInterval::new(0, Ns::MAX));
-            clocks.compute(rank, RegionState::new(0, Activity::Computation), TimeInterval::new(0, 80), &[]);
-            clocks.communicate(rank, 5);
-            clocks.record(rank, 20);
-        }
-        assert_eq!(clocks.times_ns([0].into_iter()), [105.0, 65.0, 35.0]);
-        assert_eq!(clocks.times_ns([1].into_iter()), [105.0, 85.0, 85.0]);
     }
 
     #[test]

@@ -1,10 +1,7 @@
 //! Conditions under which a run is replayed.
 
-use std::sync::Arc;
-
 use super::pace::ComputationPace;
 use super::threads::ThreadChange;
-use crate::model::recorder_time::RecorderShares;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ScenarioNetwork {
@@ -47,59 +44,18 @@ pub enum ScenarioWork<'a> {
     Threads(ThreadChange),
 }
 
+/// Conditions of a replay. Regions and ranks are indices in the model of the part that it is about.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScenarioConditions<'a> {
     pub network: ScenarioNetwork,
     pub work: ScenarioWork<'a>,
-    /// The recorder's shares of computation, which are left out with the time of writing logs; `None`: the recorder's time is as it was.
-    pub without_recorder: Option<Arc<RecorderShares>>,
 }
 
-/// Returns values by index in the whole, from values by index in the part; `absent` if the part has no such index.
-fn in_whole<T: Clone>(own: &[T], absent: &T, indices: &[Option<u32>]) -> Vec<T> {
-    indices.iter().map(|at| at.and_then(|at| own.get(at as usize)).unwrap_or(absent).clone()).collect()
-}
-
-/// Converts values by region and rank likewise.
-fn by_region_in_whole(own: &[Vec<f64>], absent: f64, regions: &[Option<u32>], ranks: &[Option<u32>]) -> Vec<Vec<f64>> {
-    let own: Vec<Vec<f64>> = own.iter().map(|by_rank| in_whole(by_rank, &absent, ranks)).collect();
-    in_whole(&own, &Vec::new(), regions)
-}
-
-impl<'a> ScenarioConditions<'a> {
-    /// Converts the work to a model that contains the condition's model as a part. By index of the region, and of the rank, in the whole, the
-    /// parameters have the index in the part. Regions and ranks that the part lacks are as measured.
-    pub fn in_whole(self, regions: &Arc<[Option<u32>]>, ranks: &[Option<u32>]) -> ScenarioConditions<'a> {
-        let work = match self.work {
-            ScenarioWork::Measured => ScenarioWork::Measured,
-            ScenarioWork::Region { regions: own, factors } => ScenarioWork::Region {
-                regions: in_whole(&own, &false, regions),
-                factors: in_whole(&factors, &1.0, ranks),
-            },
-            ScenarioWork::Regions(own) => ScenarioWork::Regions(by_region_in_whole(&own, 1.0, regions, ranks)),
-            ScenarioWork::Threads(ThreadChange::Spread(own)) => {
-                ScenarioWork::Threads(ThreadChange::Spread(by_region_in_whole(&own, 0.0, regions, ranks)))
-            }
-            ScenarioWork::Threads(balanced) => ScenarioWork::Threads(balanced),
-            ScenarioWork::Times(times) => {
-                let times = in_whole(&times, &ComputationPace::default(), ranks);
-                ScenarioWork::Times(times.into_iter().map(|pace| pace.in_whole(regions)).collect())
-            }
-            ScenarioWork::Rank(one, own) => match ranks.iter().position(|&at| at == Some(one)) {
-                Some(at) => ScenarioWork::Rank(at as u32, in_whole(&own, &1.0, regions)),
-                None => ScenarioWork::Measured,
-            },
-        };
-        let without_recorder = self
-            .without_recorder
-            .map(|own| Arc::new(RecorderShares { by_region: by_region_in_whole(&own.by_region, 0.0, regions, ranks) }));
-        ScenarioConditions { work, without_recorder, ..self }
-    }
-
+impl ScenarioConditions<'_> {
     /// The measured computation on an ideal network: its time is T_ideal.
     pub const IDEAL: ScenarioConditions<'static> =
         ScenarioConditions { network: ScenarioNetwork::IDEAL, ..ScenarioConditions::MEASURED };
 
     pub const MEASURED: ScenarioConditions<'static> =
-        ScenarioConditions { network: ScenarioNetwork::Measured, work: ScenarioWork::Measured, without_recorder: None };
+        ScenarioConditions { network: ScenarioNetwork::Measured, work: ScenarioWork::Measured };
 }

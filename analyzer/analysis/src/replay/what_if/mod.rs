@@ -3,7 +3,6 @@
 //! There is no second replay: in the same pass each thread has a clock for each scenario, which `sinks/mod.rs` moves on.
 //!
 //! ```text
-//!   program_work.rs the work that they change, without the recorder's
 //!   scenarios.rs    which scenarios, and their conditions (conditions.rs): a network, and factors of work from
 //!     balance.rs, mean.rs, branches.rs  a region evenly on all ranks, wherever its code lies
 //!     pace.rs, alignment.rs, edges.rs   each iteration evenly, and what lies around the loop
@@ -25,7 +24,6 @@ mod edges;
 mod group;
 mod mean;
 mod pace;
-mod program_work;
 #[cfg(test)]
 mod scalar_tests;
 mod scenarios;
@@ -38,4 +36,4 @@ pub(crate) use conditions::ScenarioConditions;
 #[cfg(test)]
 pub(crate) use conditions::{ScenarioNetwork, ScenarioWork};
 pub(crate) use group::RETURNS;
-pub(crate) use program_work::ProgramWork;
+pub(crate) use scenarios::{plan_scenarios, plan_within, replay_conditions};

@@ -80,13 +80,11 @@ pub struct ComputationPace<'a> {
     regions: Vec<BalancedIterations<'a>>,
     sequences: Vec<IterationSequence>,
     iterations: u32,
-    /// By index of a region in the whole model: its index in the model of the iterations; `None`: the same one.
-    in_part: Option<Arc<[Option<RegionIdx>]>>,
 }
 
 impl Default for ComputationPace<'_> {
     fn default() -> Self {
-        ComputationPace { outside: 1.0, regions: Vec::new(), sequences: Vec::new(), iterations: 0, in_part: None }
+        ComputationPace { outside: 1.0, regions: Vec::new(), sequences: Vec::new(), iterations: 0 }
     }
 }
 
@@ -108,7 +106,7 @@ impl<'a> ComputationPace<'a> {
             }
         }
         sequences.shrink_to_fit();
-        ComputationPace { outside, regions, sequences, iterations: all.len() as u32, in_part: None }
+        ComputationPace { outside, regions, sequences, iterations: all.len() as u32 }
     }
 
     /// Returns the factor of the rank's computation at a time, until when it holds, and how many iterations have begun by then. `near`: how
@@ -124,11 +122,6 @@ impl<'a> ComputationPace<'a> {
         (self.outside, next, begun)
     }
 
-    /// Converts the pace to regions of a model that contains the iterations' model as a part: by index there, the index in the part.
-    pub fn in_whole(self, regions: &Arc<[Option<RegionIdx>]>) -> ComputationPace<'a> {
-        ComputationPace { in_part: Some(Arc::clone(regions)), ..self }
-    }
-
     /// Returns whether computation in an iteration takes another number of times as long in one region than in another.
     pub fn has_parts(&self) -> bool {
         self.regions.iter().any(|of| !of.series.parts.is_empty())
@@ -140,15 +133,6 @@ impl<'a> ComputationPace<'a> {
         let (of, place) = begun.checked_sub(1).map(|last| self.iteration(last))?;
         of.time(place).filter(|own| time < own.end)?;
         of.part_factors(place)
-    }
-
-    /// Returns the index of a region in the model of the iterations.
-    #[inline]
-    pub fn own_region(&self, region: RegionIdx) -> RegionIdx {
-        match &self.in_part {
-            None => region,
-            Some(in_part) => in_part.get(region as usize).copied().flatten().unwrap_or(RegionIdx::MAX),
-        }
     }
 
     /// Returns the iterations that the `nth` one in the order of time belongs to, and its place among them.

@@ -304,7 +304,7 @@ proptest! {
         events in vec(event(), 0..60),
     ) {
         let conditions: Vec<ScenarioConditions<'static>> =
-            conditions.into_iter().map(|(network, work)| ScenarioConditions { network, work, without_recorder: None }).collect();
+            conditions.into_iter().map(|(network, work)| ScenarioConditions { network, work }).collect();
         let mut both = ReplayPair::new(&conditions, &windows);
         for event in events { both.apply(event); }
         let alone: Vec<f64> = both.alone.iter().map(ScalarReplay::time_s).collect();

@@ -20,10 +20,18 @@ use crate::model::{Model, OwnLoops, RankModel, RegionIdx};
 /// Maximum number of regions, and of ranks, in default scenarios.
 const MOST: usize = 4;
 
-pub(super) fn scenario_condition(scenario: WhatIfScenario, model: &Model) -> ScenarioConditions<'_> {
+/// Returns the conditions of the replays of some scenarios.
+pub fn replay_conditions<'a>(
+    scenarios: &[WhatIfScenario],
+    model: &'a Model,
+) -> Vec<(WhatIfScenario, ScenarioConditions<'a>)> {
+    scenarios.iter().map(|&scenario| (scenario, scenario_condition(scenario, model))).collect()
+}
+
+fn scenario_condition(scenario: WhatIfScenario, model: &Model) -> ScenarioConditions<'_> {
     match scenario {
-        WhatIfScenario::Ideal | WhatIfScenario::IdealAsRecorded => ScenarioConditions::IDEAL,
-        WhatIfScenario::Measured | WhatIfScenario::WithoutRecorder => ScenarioConditions::MEASURED,
+        WhatIfScenario::Ideal => ScenarioConditions::IDEAL,
+        WhatIfScenario::Measured => ScenarioConditions::MEASURED,
         WhatIfScenario::Network(latency_s, bytes_per_s) => ScenarioConditions {
             network: ScenarioNetwork::Given { latency_s, bytes_per_s },
             ..ScenarioConditions::MEASURED
@@ -81,7 +89,7 @@ fn can_balance_each(model: &Model, regions: &[RegionIdx], least: f64) -> bool {
 /// Lists the default scenarios, then the user's: the ideal and the measured run first; then the regions, and the ranks, whose longest
 /// computation is farthest above the mean. Work cannot be moved between ranks that have loops of their own, so that such a run has no scenarios
 /// for all ranks, but one for each loop among its ranks.
-pub(super) fn plan_scenarios(model: &Model, asked: &[WhatIfScenario]) -> Vec<WhatIfScenario> {
+pub fn plan_scenarios(model: &Model, asked: &[WhatIfScenario]) -> Vec<WhatIfScenario> {
     let mut scenarios = vec![WhatIfScenario::Ideal, WhatIfScenario::Measured];
     let least = MIN_GAIN_OF_SCENARIO * model.recorded_s();
     let together = OwnLoops::from_model(model).is_empty();
@@ -155,7 +163,7 @@ fn messages_of(rank: &RankModel) -> u64 {
 
 /// Lists the default scenarios of a region, then the user's: the measured run first; the region and its inner regions balanced, and the region
 /// twice as fast. All refer to the whole run.
-pub(super) fn plan_within(model: &Model, region: RegionIdx, asked: &[WhatIfScenario]) -> Vec<WhatIfScenario> {
+pub fn plan_within(model: &Model, region: RegionIdx, asked: &[WhatIfScenario]) -> Vec<WhatIfScenario> {
     const TWICE: f64 = 2.0;
     let mut scenarios =
         vec![WhatIfScenario::Measured, WhatIfScenario::Balanced(region), WhatIfScenario::Faster(region, TWICE)];

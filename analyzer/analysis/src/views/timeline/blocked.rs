@@ -2,7 +2,7 @@
 
 use super::super::iterations::{IterationColumns, ViewPlan};
 use super::super::{RankRows, ValueMatrix};
-use super::cells::CellTimes;
+use super::shares::add_times;
 use crate::model::region_state::Ns;
 use crate::model::{IterationSeries, Model};
 
@@ -65,12 +65,12 @@ impl<'a> BlockedIterations<'a> {
         }
     }
 
-    pub(super) fn cells(&self) -> CellTimes {
-        CellTimes::from_dense(&self.ns)
+    pub(super) fn into_times(self) -> Vec<u64> {
+        self.ns
     }
 
-    pub(super) fn join(&mut self, cells: &CellTimes) {
-        cells.add_to(&mut self.ns);
+    pub(super) fn join(&mut self, later: &[u64]) {
+        add_times(&mut self.ns, later);
     }
 
     pub(super) fn finish(self) -> ValueMatrix {

@@ -9,7 +9,6 @@
 //! ```
 
 mod blocked;
-mod cells;
 mod longest;
 mod observer;
 mod region_shares;
@@ -20,7 +19,7 @@ use std::collections::HashMap;
 use bincode::{Decode, Encode};
 use lbprof_collector::record::NONE;
 
-use super::ValueMatrix;
+use super::{StackCourse, ValueMatrix};
 use crate::model::region_state::Ns;
 use crate::model::statistics;
 pub use crate::model::statistics::{STATES, state_name};
@@ -59,6 +58,8 @@ pub struct TimelineView {
     pub all_teams: u64,
     /// Seconds of waiting by row and column of iterations, summed; `None` where no main loop is known.
     pub blocked: Option<ValueMatrix>,
+    /// The code that ranks are in, by samples; `None` where there are none.
+    pub stacks: Option<StackCourse>,
 }
 
 /// In which regions the ranks are over time, all ranks together.

@@ -5,7 +5,6 @@ use lbprof_collector::record::NONE;
 
 use super::super::RankRows;
 use super::blocked::BlockedIterations;
-use super::cells::CellTimes;
 use super::longest::{LongestItems, LongestOfSegment};
 use super::region_shares::RegionShares;
 use super::shares::StateShares;
@@ -100,6 +99,7 @@ impl<'a> TimelineObserver<'a> {
             all_teams,
             spans,
             blocked: self.blocked.map(BlockedIterations::finish),
+            stacks: None,
         }
     }
 
@@ -180,8 +180,8 @@ impl SegmentObserver for TimelineObserver<'_> {
 
     fn merge(&mut self, later: TimelineObservations) {
         let TimelineObservations { shares, regions, waits, messages, teams, spans, blocked } = later;
-        self.shares.join(&shares);
-        self.regions.join(&regions);
+        self.shares.join(shares);
+        self.regions.join(regions);
         self.waits.join(waits);
         self.messages.join(messages);
         self.teams.join(teams);
@@ -200,13 +200,13 @@ impl SegmentObserver for TimelineObserver<'_> {
     fn into_observations(self) -> TimelineObservations {
         let TimelineObserver { shares, regions, waits, messages, teams, spans, blocked, .. } = self;
         TimelineObservations {
-            shares: shares.cells(),
-            regions: regions.cells(),
+            shares: shares.into_times(),
+            regions: regions.into_times(),
             waits: waits.of_segment(),
             messages: messages.of_segment(),
             teams: teams.of_segment(),
             spans,
-            blocked: blocked.as_ref().map(BlockedIterations::cells),
+            blocked: blocked.map(BlockedIterations::into_times),
         }
     }
 }
@@ -214,13 +214,13 @@ impl SegmentObserver for TimelineObserver<'_> {
 /// The observations in a segment of the run.
 #[derive(Encode, Decode)]
 pub struct TimelineObservations {
-    shares: [CellTimes; STATES],
-    regions: CellTimes,
+    shares: [Vec<u64>; STATES],
+    regions: [Vec<u64>; STATES],
     waits: LongestOfSegment<Ns, WaitSeen>,
     messages: LongestOfSegment<(bool, Ns), MessageSeen>,
     teams: LongestOfSegment<Ns, TeamSeen>,
     spans: Option<Vec<SpanSeen>>,
-    blocked: Option<CellTimes>,
+    blocked: Option<Vec<u64>>,
 }
 
 #[cfg(test)]

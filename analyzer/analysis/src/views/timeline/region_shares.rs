@@ -1,8 +1,7 @@
 //! In which regions the ranks are over time, all ranks together.
 
-use super::RegionCourse;
-use super::cells::CellTimes;
 use super::shares::StateShares;
+use super::{RegionCourse, STATES};
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
 use crate::model::{Model, RegionIdx};
@@ -42,13 +41,12 @@ impl RegionShares {
         self.shares.add(row, PRESENT, time.begin, time.end);
     }
 
-    pub(super) fn cells(&self) -> CellTimes {
-        let [present, ..] = self.shares.cells();
-        present
+    pub(super) fn into_times(self) -> [Vec<u64>; STATES] {
+        self.shares.into_times()
     }
 
-    pub(super) fn join(&mut self, other: &CellTimes) {
-        self.shares.join_state(PRESENT, other);
+    pub(super) fn join(&mut self, later: [Vec<u64>; STATES]) {
+        self.shares.join(later);
     }
 
     pub(super) fn finish(self) -> RegionCourse {
@@ -96,7 +94,7 @@ mod tests {
         let mut later = RegionShares::new(&model, 4);
         later.add(2, TimeInterval::new(1, 2));
         later.add(1, TimeInterval::new(3, 4));
-        all.join(&later.cells());
+        all.join(later.into_times());
         let course = all.finish();
         assert_eq!((course.bins, course.regions.first(), course.regions.len()), (4, Some(&2), MOST_REGIONS));
         assert_eq!(course.share[..4], [128, 255, 0, 0]);

@@ -1,7 +1,6 @@
 //! Adds up the states of rows of ranks in each bin of time.
 
 use super::STATES;
-use super::cells::CellTimes;
 use crate::model::region_state::Ns;
 
 /// Nanoseconds by state, row and bin. Whole numbers: in whatever groups segments of the run are joined, the sums are the same.
@@ -12,6 +11,12 @@ pub(super) struct StateShares {
     bin_ns: f64,
     /// By state; empty for those that were not seen.
     ns: [Vec<u64>; STATES],
+}
+
+pub(super) fn add_times(all: &mut [u64], more: &[u64]) {
+    for (sum, more) in all.iter_mut().zip(more) {
+        *sum += more;
+    }
 }
 
 fn bin_edge(bin: usize, bin_ns: f64) -> Ns {
@@ -43,22 +48,19 @@ impl StateShares {
         }
     }
 
-    pub(super) fn cells(&self) -> [CellTimes; STATES] {
-        self.ns.each_ref().map(|all| CellTimes::from_dense(all))
+    pub(super) fn into_times(self) -> [Vec<u64>; STATES] {
+        self.ns
     }
 
-    pub(super) fn join(&mut self, other: &[CellTimes; STATES]) {
-        for (state, more) in (0..).zip(other) {
-            self.join_state(state, more);
+    /// Adds the times of a later segment.
+    pub(super) fn join(&mut self, later: [Vec<u64>; STATES]) {
+        for (all, more) in self.ns.iter_mut().zip(later) {
+            if all.is_empty() {
+                *all = more;
+            } else {
+                add_times(all, &more);
+            }
         }
-    }
-
-    pub(super) fn join_state(&mut self, state: u8, other: &CellTimes) {
-        let Some(all) = self.ns.get_mut(usize::from(state)) else { return };
-        if all.is_empty() && !other.is_empty() {
-            all.resize(self.rows * self.bins, 0);
-        }
-        other.add_to(all);
     }
 
     /// Returns the shares in 255ths. `sizes` has the number of ranks by row. Rounding errors of a bin are carried to the next, so that the sum of a

@@ -11,7 +11,8 @@ use crate::words::{format_bytes, format_plural, format_seconds, seconds_like};
 
 /// Returns a finding about messages, in the calls that take longest.
 pub fn message_finding(report: &Report, parts: &LossParts, kind: &'static str, to: &'static str) -> Finding {
-    let at = report.loss_facts.communication.as_ref().and_then(|loss| loss.at.as_ref());
+    let loss = report.loss_facts.communication.as_ref();
+    let at = loss.and_then(|loss| loss.at.as_ref());
     let amounts = parts.amounts.as_ref();
     let words = at.zip(amounts).map(|(at, amounts)| calls_in_words(report, at, amounts));
     let evidence = amounts.map(|amounts| {
@@ -23,6 +24,7 @@ pub fn message_finding(report: &Report, parts: &LossParts, kind: &'static str, t
     });
     Finding {
         subject: FindingSubject::Messages,
+        ranks: loss.map(|loss| loss.ranks.iter().map(|&(rank, _)| rank).collect()).unwrap_or_default(),
         place: at.map(FindingPlace::from_call),
         gain: gain_of_network(report),
         evidence: evidence.unwrap_or_default(),

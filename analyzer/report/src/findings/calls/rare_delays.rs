@@ -14,19 +14,25 @@ const MAX_HOSTS: usize = 3;
 /// Detects that most of the time in calls is a few long delays.
 pub fn find_rare_call_delays(report: &Report, parts: &LossParts) -> Option<Finding> {
     let found = report.rare_delays.as_ref().filter(|_| !report.has_unrecorded_partners())?;
+    // A long function that MPI calls has samples; one that sleeps has none.
+    let may_be_called = report.loss_facts.called_by_mpi.is_some() || found.are_asleep != Some(false);
+    let may_be_program = found.at.is_reduction() && may_be_called;
+    let advice = match may_be_program {
+        true => {
+            "whether the reduction is a function of the program (MPI_Op_create) that sometimes sleeps, waits for I/O or computes long: it runs within \
+             the call, and no network saves that; the timeline (--html) shows each of the delays"
+        }
+        false => {
+            "the network and the nodes of these ranks (errors and retransmissions of links, other jobs there): record again on other nodes, and see \
+             whether the delays stay with the ranks or with the nodes; the timeline (--html) shows each of them"
+        }
+    };
     Some(Finding {
         subject: FindingSubject::Messages,
         ranks: found.ranks.clone(),
         place: Some(FindingPlace::from_call(&found.at)),
-        gain: messages::gain_of_network(report),
-        advice: messages::certain_advice(
-            report,
-            FindingAdvice::LookAt(
-                "the network and the nodes of these ranks (errors and retransmissions of links, other jobs there): record again on other \
-                 nodes, and see whether the delays stay with the ranks or with the nodes; the timeline (--html) shows each of them"
-                    .to_owned(),
-            ),
-        ),
+        gain: messages::gain_of_network(report).filter(|_| !may_be_program),
+        advice: messages::certain_advice(report, FindingAdvice::LookAt(advice.to_owned())),
         evidence: vec![
             ("delays", found.calls as f64),
             ("calls", found.all_calls as f64),
@@ -50,8 +56,12 @@ fn delays_in_words(report: &Report, found: &RareDelays) -> String {
         some => format!(" on {}{}", named_ranks(some), hosts_in_words(report, some)),
     };
     let [first, last] = [found.first_s, found.last_s].map(|time_s| seconds_like(time_s, elapsed_s));
+    let asleep = match found.at.is_reduction() && found.are_asleep == Some(true) {
+        true => ", for most of which a rank sleeps",
+        false => "",
+    };
     format!(
-        "{} of {} {calls} take {} each{ranks}, from {first} to {last} of the run; the others are short",
+        "{} of {} {calls} take {} each{ranks}, from {first} to {last} of the run{asleep}; the others are short",
         format_count(found.calls),
         format_count(found.all_calls),
         format_seconds(found.seconds / found.calls.max(1) as f64),

@@ -2,8 +2,8 @@
 
 use crate::Report;
 use crate::finding::{Finding, FindingAdvice};
-use crate::findings::whole::thread_pool::find_working_pool;
 use crate::phrases::ranks::computing_share;
+use crate::phrases::working_pool::find_working_pool;
 use crate::words::seconds_like;
 
 /// Detects that there is one rank, without threads.

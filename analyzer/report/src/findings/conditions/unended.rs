@@ -48,62 +48,12 @@ fn ended_early(report: &Report) -> String {
         Some(EndReason::Abort(code)) => Some(format!("rank {} called MPI_Abort with code {code}; ", row.rank)),
         _ => None,
     });
-    let unended: Vec<&RankRow> = report.ranks.iter().filter(|row| row.end_reason.is_none()).collect();
-    let mut killed: Vec<&RankRow> = unended.iter().copied().filter(|row| row.lifetime.is_killed).collect();
-    killed.sort_by(|a, b| a.end_s.total_cmp(&b.end_s));
-    let who = match unended.len() == report.ranks.len() {
+    let unended = report.ranks.iter().filter(|row| row.end_reason.is_none()).count();
+    let who = match unended == report.ranks.len() {
         true => "the run".to_owned(),
-        false => format_plural(unended.len() as u64, "rank"),
+        false => format_plural(unended as u64, "rank"),
     };
-    let how = match (first_crash(&unended), killed.as_slice()) {
-        (_, []) => String::new(),
-        (Some(crashed), killed) => {
-            let seen = format!("{} after {}", place_of_last_call(crashed), format_seconds(crashed.end_s));
-            format!(
-                ": rank {} ended first, by a crash as it seems (last seen {seen}), then {}",
-                crashed.rank,
-                ended_by_signals(killed)
-            )
-        }
-        (None, killed) => format!(": {}", ended_by_signals(killed)),
-    };
-    format!("{}{who} did not end by MPI_Finalize or exit{how}", aborted.unwrap_or_default())
-}
-
-/// Describes the end of ranks at which signals were noted, `killed` in the order of time.
-fn ended_by_signals(killed: &[&RankRow]) -> String {
-    let (Some(first), Some(last)) = (killed.first(), killed.last()) else { return String::new() };
-    let (first_s, last_s) = (format_seconds(first.end_s), format_seconds(last.end_s));
-    let mut ranks: Vec<u32> = killed.iter().map(|row| row.rank).collect();
-    ranks.sort_unstable();
-    match ranks.as_slice() {
-        [one] => format!("rank {one} was ended by a signal after {last_s}"),
-        many if first_s == last_s => format!("ranks {} were ended by signals after {last_s}", list_ranks(many)),
-        many => {
-            format!(
-                "ranks {} were ended by signals, rank {} first, after {first_s}, the last after {last_s}",
-                list_ranks(many),
-                first.rank
-            )
-        }
-    }
-}
-
-/// Returns the rank that seems to have crashed before the launcher ended the others by signals.
-///
-/// A crash leaves no time, and neither does a rank that a launcher ends at once. The latter waits in a call, as others do.
-fn first_crash<'a>(unended: &[&'a RankRow]) -> Option<&'a RankRow> {
-    let first_signal_s =
-        unended.iter().filter(|row| row.lifetime.is_killed).map(|row| row.end_s).min_by(f64::total_cmp)?;
-    unended
-        .iter()
-        .copied()
-        .filter(|row| !row.lifetime.is_killed && row.end_s <= first_signal_s && row.waits_for.is_none())
-        .filter(|row| {
-            row.in_call.is_none()
-                || unended.iter().filter(|other| place_of_last_call(other) == place_of_last_call(row)).count() == 1
-        })
-        .min_by(|a, b| a.end_s.total_cmp(&b.end_s))
+    format!("{}{who} did not end by MPI_Finalize or exit", aborted.unwrap_or_default())
 }
 
 /// Describes where a rank that has not ended is.

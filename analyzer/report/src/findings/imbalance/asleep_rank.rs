@@ -4,10 +4,11 @@ use super::slowest;
 use crate::Report;
 use crate::finding::{Finding, FindingAdvice};
 use crate::findings::loss_parts::LossParts;
-use crate::findings::whole::thread_pool::{find_working_pool, pool_in_words, pool_place, uneven_pool};
+use crate::findings::whole::thread_pool::{pool_in_words, pool_place, uneven_pool};
 use crate::phrases::doubts::idle_state;
 use crate::phrases::functions::certain_asleep_share;
 use crate::phrases::ranks::{named_ranks, possible_stopper};
+use crate::phrases::working_pool::find_working_pool;
 use crate::storage;
 use crate::thread_pools::ThreadPoolRow;
 
@@ -30,14 +31,14 @@ pub fn find_asleep_rank(report: &Report, parts: &LossParts) -> Option<Finding> {
     })
 }
 
-fn advice_on_sleep(report: &Report, slow: &[u32], is_stopped: bool, pool: Option<&ThreadPoolRow>) -> String {
+pub fn advice_on_sleep(report: &Report, slow: &[u32], is_stopped: bool, pool: Option<&ThreadPoolRow>) -> String {
     let (wait, have) = if slow.len() > 1 { ("wait", "have") } else { ("waits", "has") };
     let named = named_ranks(slow);
     if let Some(pool) = pool {
         let whether = format!("whether {named} {have} more work for these threads");
         return format!("{} ({})", uneven_pool(pool).unwrap_or(whether), pool_in_words(pool));
     }
-    match storage::access_of_slowest(report) {
+    match slow.iter().find_map(|&rank| storage::sole_access_of(report, rank)) {
         _ if is_stopped => possible_stopper(&named),
         Some(verb) => format!(
             "whether {named} {wait} for files: then {verb} them in parallel (MPI-IO, a file for each rank), or in the background while ranks \

@@ -25,13 +25,13 @@ pub fn find_serial_code_loss(report: &Report, parts: &LossParts) -> Option<Findi
     let others = who_waits(report, &[worst.rank]);
     let because = format!("rank {} works alone for {how_long}{when}, and {others}", worst.rank);
     Some(Finding {
-        advice: Some(slowest::advice_on_serial_code(report)),
+        advice: Some(slowest::advice_on_serial_code(report, worst.rank)),
         ..slowest::slow_rank_finding(report, "serial code", parts.imbalance_s, because)
     })
 }
 
 /// Returns whether the rank that computes longest has nearly all of the computation where most of its excess lies.
-fn is_working_alone(report: &Report, worst: &LongestRank) -> bool {
+pub fn is_working_alone(report: &Report, worst: &LongestRank) -> bool {
     let Some(region) = worst.region.as_ref().filter(|region| region.path != WHOLE_PROGRAM) else { return false };
     let row = report.regions.iter().find(|row| row.path == region.path);
     let means = row.map(|row| row.mean_in_s(Activity::Computation));
@@ -46,7 +46,7 @@ fn is_working_alone(report: &Report, worst: &LongestRank) -> bool {
 }
 
 /// The computation of a rank in the region with most of its excess.
-fn time_of(report: &Report, worst: &LongestRank) -> f64 {
+pub fn time_of(report: &Report, worst: &LongestRank) -> f64 {
     let Some(region) = &worst.region else { return worst.computation_s };
     let row = report.regions.iter().find(|row| row.path == region.path);
     region.excess_s + row.map_or(0.0, |row| row.mean_in_s(Activity::Computation))

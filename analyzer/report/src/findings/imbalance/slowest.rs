@@ -28,8 +28,8 @@ pub fn slow_rank_finding(report: &Report, kind: &'static str, seconds: f64, beca
 }
 
 /// Returns advice on code that one rank runs while the others wait.
-pub fn advice_on_serial_code(report: &Report) -> FindingAdvice {
-    FindingAdvice::Try(match storage::access_of_slowest(report) {
+pub fn advice_on_serial_code(report: &Report, rank: u32) -> FindingAdvice {
+    FindingAdvice::Try(match storage::sole_access_of(report, rank) {
         Some(verb) => format!(
             "if this time goes to files, {verb} them in parallel (MPI-IO, a file for each rank), or in the background while ranks compute; else \
              share this code among the ranks"
@@ -58,10 +58,7 @@ pub fn in_state(report: &Report, worst: &LongestRank, state: &str) -> String {
 pub fn slow_iterations(report: &Report, worst: &LongestRank) -> String {
     let rows = report.iterations.as_ref().map_or(&[][..], |iterations| &iterations.rows);
     match worst.iterations {
-        None => {
-            let outside = report.outside_work.as_ref().map(|work| format!(", {}", work.when()));
-            outside.or_else(|| growing_imbalance(report)).or_else(|| slow_times(report, worst)).unwrap_or_default()
-        }
+        None => growing_imbalance(report).or_else(|| slow_times(report, worst)).unwrap_or_default(),
         Some(ExcessIterations::Range { first, last }) if first == last => format!(", in iteration {first}"),
         Some(ExcessIterations::Range { first, last }) if rows.iter().all(|row| row.iteration <= last + 1) => {
             format!(", from iteration {first} on")

@@ -1,7 +1,10 @@
 //! Followers wait for the next message of a master that goes through the same iterations with code of its own.
 
+use std::collections::BTreeMap;
+
 use lbprof_analysis::metrics::blocking::StateTimes;
 use lbprof_analysis::model::waits::WaitState;
+use lbprof_thresholds::metrics::MIN_OTHER_OPERATIONS;
 use lbprof_thresholds::verdict::{MIN_CAUSE_OF_MASTER, MIN_WAITING_FOR_MASTER};
 
 use crate::Report;
@@ -45,9 +48,6 @@ pub fn find_wait_for_master(report: &Report, parts: &LossParts) -> Option<Findin
 
 /// Finds the one rank with code of its own whose computation causes most waiting, if the others wait for its messages.
 pub fn find_awaited_master(report: &Report) -> Option<AwaitedMaster<'_>> {
-    let clusters = &report.clusters;
-    let ([_], [alone]) = (clusters.rows.as_slice(), clusters.alone.as_slice()) else { return None };
-    let &[rank] = alone.ranks.as_slice() else { return None };
     let facts = &report.loss_facts;
     let loss = facts.dependency_chains.as_ref().or(facts.undivided.as_ref())?;
     let &(first, share) = loss.ranks.first()?;
@@ -56,6 +56,22 @@ pub fn find_awaited_master(report: &Report) -> Option<AwaitedMaster<'_>> {
     let times = for_messages.iter().filter_map(|state| sums.states.get(state));
     let for_messages_s: f64 = times.map(StateTimes::blocked_s).sum();
     let is_most = share >= MIN_CAUSE_OF_MASTER && for_messages_s >= MIN_WAITING_FOR_MASTER * sums.total_s;
-    let is_awaited = first == rank && is_most;
-    (is_awaited && report.verdict.cluster.is_none()).then_some(AwaitedMaster { rank, loss })
+    let clusters = &report.clusters;
+    let is_alone = clusters.rows.len() == 1 && matches!(clusters.alone.as_slice(), [alone] if alone.ranks == [first]);
+    let is_one = report.verdict.cluster.is_none() && (is_alone || has_calls_of_its_own(report, first));
+    (is_one && is_most).then_some(AwaitedMaster { rank: first, loss })
+}
+
+/// Returns whether a rank alone makes most of its calls where no other rank does.
+fn has_calls_of_its_own(report: &Report, rank: u32) -> bool {
+    let mut calls: BTreeMap<u32, [u64; 2]> = BTreeMap::new();
+    for row in &report.call_sites {
+        for &(caller, own) in &row.callers {
+            let [alone, all] = calls.entry(caller).or_default();
+            *alone += if row.callers.len() == 1 { own } else { 0 };
+            *all += own;
+        }
+    }
+    let mut alone = calls.iter().filter(|(_, [alone, all])| *alone as f64 >= MIN_OTHER_OPERATIONS * *all as f64);
+    alone.next().is_some_and(|(first, _)| *first == rank) && alone.next().is_none()
 }

@@ -7,7 +7,7 @@ use super::awaited_master::find_awaited_master;
 use crate::Report;
 use crate::finding::{Finding, FindingAdvice, FindingCause};
 use crate::findings::loss_parts::LossParts;
-use crate::findings::place;
+use crate::findings::{gain, place};
 use crate::phrases::ranks::named_ranks;
 
 /// Detects that ranks depend on each other in chains within iterations.
@@ -23,9 +23,13 @@ pub fn find_dependency_chains(report: &Report, parts: &LossParts) -> Option<Find
     };
     let because = format!("within iterations ranks wait for one another in chains{mostly}{though}");
     let more = if report.what_if.balance_gains(MIN_GAIN_OF_BALANCE) { "" } else { "; even work will not help" };
+    // No rank gets faster.
+    let gain_s = report.verdict.serialization.map_or(parts.chains_s, |all| all.total_s.min(parts.chains_s));
     find_awaited_master(report).is_none().then(|| Finding {
-        ranks,
         place: place::of_serialization(report, loss),
+        // Where all ranks wait alike, that they could all work at the same time is not known.
+        gain: if ranks.is_empty() { None } else { gain::at_most(report, gain_s, "if ranks worked at the same time") },
+        ranks,
         advice: Some(FindingAdvice::Try(format!(
             "shorten the chains, or let their steps overlap (smaller blocks, the next sweep before the last one ends){more}"
         ))),

@@ -19,7 +19,7 @@ pub fn find_moving_rank(report: &Report, parts: &LossParts) -> Option<Finding> {
     is_lasting(&turns).then(|| Finding {
         ranks,
         place: place::of_serialization(report, report.loss_facts.slow_in_turn.as_ref()),
-        gain: gain::of_each_iteration(report),
+        gain: gain::of_each_iteration(report, parts.slow_in_turn_s),
         advice: Some(advice_on_turns(report, change)),
         ..Finding::part("moving rank", parts.slow_in_turn_s, FindingCause::Because(cause_of_moving_rank(&turns)))
     })

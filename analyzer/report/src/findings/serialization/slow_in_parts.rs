@@ -6,15 +6,13 @@ use crate::Report;
 use crate::finding::{Finding, FindingAdvice, FindingCause};
 use crate::findings::loss_parts::LossParts;
 use crate::findings::{gain, place};
+use crate::slow_parts::SlowPart;
 
 /// Detects that different ranks are slow in different parts of an iteration.
 pub fn find_slow_in_parts(report: &Report, parts: &LossParts) -> Option<Finding> {
     let because = "in each part of an iteration another rank is the slowest, and the others wait for it";
-    let mut ranks: Vec<u32> = report.verdict.slow_parts.iter().map(|part| part.rank).collect();
-    ranks.sort_unstable();
-    ranks.dedup();
     Some(Finding {
-        ranks,
+        ranks: SlowPart::ranks_of(&report.verdict.slow_parts),
         place: place::of_parts(report),
         gain: gain::of_prediction(report, |row| row.scenario == WhatIfScenario::RegionsBalanced),
         advice: Some(FindingAdvice::Try(

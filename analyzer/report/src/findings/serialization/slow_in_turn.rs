@@ -22,7 +22,7 @@ pub fn find_slow_in_turn(report: &Report, parts: &LossParts) -> Option<Finding> 
     let because = format!("in each iteration another rank is the slowest{ranks}, and the others wait for it");
     Some(Finding {
         place: place::of_serialization(report, report.loss_facts.slow_in_turn.as_ref()),
-        gain: gain::of_each_iteration(report),
+        gain: gain::of_each_iteration(report, parts.slow_in_turn_s),
         advice: Some(advice_on_turns(report, CHANGE)),
         ..Finding::part("slow in turn", parts.slow_in_turn_s, FindingCause::Because(because))
     })

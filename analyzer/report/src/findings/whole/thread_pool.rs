@@ -1,14 +1,13 @@
 //! Threads that do not call MPI do the work, while the thread that calls MPI waits for them outside of it, or polls.
 
-use lbprof_thresholds::verdict::{
-    GOOD_CORE_EFFICIENCY, MAX_COMPUTATION_OF_WAITING_THREAD, MIN_EXCESS_OF_POOL, MIN_WORK_OF_POOLS,
-};
+use lbprof_thresholds::verdict::{GOOD_CORE_EFFICIENCY, MIN_EXCESS_OF_POOL, MIN_WORK_OF_POOLS};
 
 use crate::Report;
 use crate::finding::{Finding, FindingAdvice, FindingPlace, FindingTone};
 use crate::phrases::functions::function_and_caller;
 use crate::phrases::names::LONGEST_NAME;
 use crate::phrases::ranks::{factor_in_words, short_percent};
+use crate::phrases::working_pool::find_working_pool;
 use crate::thread_pools::ThreadPoolRow;
 use crate::words::{escape_name, format_plural, shorten_text};
 
@@ -47,17 +46,6 @@ fn polls_for_pools(report: &Report) -> bool {
     report.data.polls.waiting_s > MIN_WORK_OF_POOLS * lost_s
 }
 
-/// Returns the pool of threads with most work, if pools work longer than the threads that call MPI, and these mostly sleep in what counts as their computation, or poll.
-pub fn find_working_pool(report: &Report) -> Option<&ThreadPoolRow> {
-    let computation_s: f64 = report.ranks.iter().map(|row| row.computation_s).sum();
-    let first_s: f64 = report.ranks.iter().map(|row| row.computation_cpu_s).sum::<Option<f64>>()?;
-    let pools_s: f64 = report.thread_pools.iter().map(|pool| pool.program.working_s()).sum();
-    let waited_s = computation_s + report.data.polls.waiting_s;
-    let is_waiting = first_s <= MAX_COMPUTATION_OF_WAITING_THREAD * waited_s;
-    let is_work = pools_s > first_s && pools_s >= MIN_WORK_OF_POOLS * waited_s;
-    report.thread_pools.first().filter(|_| is_waiting && is_work)
-}
-
 /// Returns the threads of a pool: `8 threads of work`.
 pub fn pool_in_words(pool: &ThreadPoolRow) -> String {
     format!("{} of {}", format_plural(pool.threads, "thread"), shorten_text(&escape_name(&pool.name), LONGEST_NAME))
@@ -80,7 +68,9 @@ pub fn uneven_pool(pool: &ThreadPoolRow) -> Option<String> {
 pub fn pool_place(report: &Report) -> Option<FindingPlace> {
     let others = report.functions.iter().flat_map(|table| &table.other_threads).filter(|row| !row.call_mpi);
     let functions = others.flat_map(|row| &row.program.functions).filter(|row| !row.name.waits_for_threads());
-    let longest = functions.max_by(|a, b| a.mean_s.total_cmp(&b.mean_s))?;
-    let text = format!("threads in {}", function_and_caller(&longest.name, longest.caller.as_deref()));
-    Some(FindingPlace::in_words(text).with_function(&longest.name, longest.caller.as_deref()))
+    let Some(longest) = functions.max_by(|a, b| a.mean_s.total_cmp(&b.mean_s)) else {
+        return report.thread_pools.first().map(|pool| FindingPlace::in_words(pool_in_words(pool)));
+    };
+    let text = format!("threads in {}", function_and_caller(&longest.name, &longest.call));
+    Some(FindingPlace::in_words(text).with_function(&longest.name, &longest.call))
 }

@@ -55,8 +55,7 @@ pub struct FailCondition {
 }
 
 /// The result of a condition to fail on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, crate::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ConditionOutcome {
     /// The condition does not hold: good.
@@ -68,8 +67,7 @@ pub enum ConditionOutcome {
 }
 
 /// A condition, evaluated.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct JudgedCondition {
     /// The condition as it was written.
     #[serde(rename = "condition")]

@@ -36,17 +36,17 @@ pub fn write_html_page(
     write!(
         out,
         include_str!("page.html"),
-        generator = escape_xml(GENERATOR),
-        title = escape_xml(title),
+        generator = escape_html(GENERATOR),
+        title = escape_html(title),
         style = style,
-        text = escape_xml(&anstream::adapter::strip_str(text).to_string()),
+        text = escape_html(&anstream::adapter::strip_str(text).to_string()),
         data = elements.collect::<String>(),
         script = script,
     )
 }
 
-/// Escapes markup for elements and quoted attributes of HTML and XML.
-pub fn escape_xml(text: &str) -> String {
+/// Escapes markup for elements and quoted attributes.
+fn escape_html(text: &str) -> String {
     let escapes = [('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;"), ('"', "&quot;"), ('\'', "&apos;")];
     escapes.into_iter().fold(text.to_owned(), |text, (char, escape)| text.replace(char, escape))
 }

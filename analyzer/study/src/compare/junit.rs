@@ -2,44 +2,59 @@
 
 use std::io::{self, Write};
 
-use super::condition::words::condition_values;
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, BytesText, Event};
+
+use super::condition;
 use super::condition::{ConditionOutcome, JudgedCondition};
 use super::{RunComparison, words};
-use lbprof_report::html::escape_xml;
 use lbprof_report::words::escape_name;
 
 /// Writes the XML document.
 pub fn write_junit(comparison: &RunComparison, conditions: &[JudgedCondition], out: &mut dyn Write) -> io::Result<()> {
-    let n_failures = conditions.iter().filter(|judged| judged.outcome != ConditionOutcome::Passes).count();
-    let n_tests = conditions.len().max(1);
-    let counts = format!(r#"tests="{n_tests}" skipped="0" failures="{n_failures}" errors="0""#);
-    writeln!(out, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
-    writeln!(out, r#"<testsuites name="lb-report" {counts}>"#)?;
-    writeln!(out, r#"    <testsuite name="lb-report compare" {counts}>"#)?;
-    if conditions.is_empty() {
-        writeln!(out, r#"        <testcase name="comparison"/>"#)?;
-    }
-    for judged in conditions {
-        write_case(judged, out)?;
-    }
-    let headline = xml_text(&words::comparison_headline(comparison));
-    writeln!(out, "        <system-out>{headline}</system-out>\n    </testsuite>\n</testsuites>")
+    let n_tests = conditions.len().max(1).to_string();
+    let failures = conditions.iter().filter(|judged| judged.outcome != ConditionOutcome::Passes);
+    let n_failures = failures.count().to_string();
+    let counts = [("tests", n_tests.as_str()), ("skipped", "0"), ("failures", &n_failures), ("errors", "0")];
+    let mut xml = Writer::new_with_indent(out, b' ', 4);
+    xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+    let suites = xml.create_element("testsuites").with_attribute(("name", "lb-report")).with_attributes(counts);
+    suites.write_inner_content(|xml| {
+        let suite = xml.create_element("testsuite").with_attribute(("name", "lb-report compare"));
+        suite.with_attributes(counts).write_inner_content(|xml| {
+            if conditions.is_empty() {
+                xml.create_element("testcase").with_attribute(("name", "comparison")).write_empty()?;
+            }
+            for judged in conditions {
+                write_case(xml, judged)?;
+            }
+            let headline = xml_text(&words::comparison_headline(comparison));
+            xml.create_element("system-out").write_text_content(BytesText::new(&headline))?;
+            Ok(())
+        })?;
+        Ok(())
+    })?;
+    xml.write_indent()
 }
 
-fn write_case(judged: &JudgedCondition, out: &mut dyn Write) -> io::Result<()> {
+fn write_case(xml: &mut Writer<&mut dyn Write>, judged: &JudgedCondition) -> io::Result<()> {
     let name = xml_text(&judged.text);
-    let kind = match judged.outcome {
-        ConditionOutcome::Passes => return writeln!(out, r#"        <testcase name="{name}"/>"#),
-        ConditionOutcome::Fails => "fails",
-        ConditionOutcome::Unknown => "unknown",
-    };
-    let message = xml_text(&condition_values(judged));
-    writeln!(out, r#"        <testcase name="{name}">"#)?;
-    writeln!(out, r#"            <failure message="{message}" type="{kind}"/>"#)?;
-    writeln!(out, "        </testcase>")
+    let case = xml.create_element("testcase").with_attribute(("name", name.as_str()));
+    if judged.outcome == ConditionOutcome::Passes {
+        case.write_empty()?;
+        return Ok(());
+    }
+    case.write_inner_content(|xml| {
+        let message = xml_text(&condition::words::condition_values(judged));
+        let failure = xml.create_element("failure").with_attribute(("message", message.as_str()));
+        let kind = if judged.outcome == ConditionOutcome::Fails { "fails" } else { "unknown" };
+        failure.with_attribute(("type", kind)).write_empty()?;
+        Ok(())
+    })?;
+    Ok(())
 }
 
 /// Returns a text without the characters that XML cannot have, not even escaped.
 fn xml_text(text: &str) -> String {
-    escape_xml(&escape_name(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}"))
+    escape_name(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }

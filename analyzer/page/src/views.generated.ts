@@ -305,7 +305,7 @@ export interface StacksData {
  */
 bins: number
 /**
- * Rows × bins: the node with most samples, out of those of the function with most; none without samples.
+ * Rows × bins: the function with most samples, as its node with most of them; none without samples.
  */
 node: PackedNumbers
 /**

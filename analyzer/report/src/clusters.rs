@@ -22,7 +22,7 @@ pub struct ClusterTable {
     pub iterate_together: bool,
     /// Ranks of no cluster: no other rank runs similar code. One row each.
     pub alone: Vec<ClusterRow>,
-    /// Those of them that hand out the work of all others by answering their requests.
+    /// Ranks of no cluster that hand out the work of all others by answering their requests.
     pub servers: Vec<RequestServer>,
     /// By rank the number of its cluster; `None` for ranks of none.
     pub of: Vec<Option<u32>>,

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::base_tables::BaseTables;
 use super::excess_iterations::ExcessIterations;
 use super::functions::SampledFunctions;
-pub use super::longest_rank::{LongestRank, WorstRegion};
+use super::longest_rank::LongestRank;
 use super::outside_work::OutsideWork;
 use super::serial;
 use super::slow_parts::SlowPart;

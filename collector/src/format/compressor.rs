@@ -16,7 +16,7 @@ unsafe extern "C" {
     fn ZSTD_initStaticCCtx(memory: *mut c_void, bytes: usize) -> *mut ZSTD_CCtx;
 }
 
-pub(crate) struct Compressor {
+pub(crate) struct BlockCompressor {
     context: NonNull<ZSTD_CCtx>,
     level: c_int,
     /// The memory, in words because zstd wants it aligned. Pages that are not needed are not touched.
@@ -25,9 +25,9 @@ pub(crate) struct Compressor {
 }
 
 // SAFETY: the context belongs to no thread, and has no other owner.
-unsafe impl Send for Compressor {}
+unsafe impl Send for BlockCompressor {}
 
-impl Compressor {
+impl BlockCompressor {
     /// Creates a compressor for buffers of any size; takes some 600 kB at level 1.
     ///
     /// Errors: zstd makes no context.
@@ -38,7 +38,7 @@ impl Compressor {
         // SAFETY: the memory is as large as stated, and stays where it is when the vector moves.
         let context = unsafe { ZSTD_initStaticCCtx(memory.as_mut_ptr().cast(), memory.capacity() * size_of::<u64>()) };
         let context = NonNull::new(context).ok_or_else(|| io::Error::other("zstd makes no context"))?;
-        Ok(Compressor { context, level, memory })
+        Ok(BlockCompressor { context, level, memory })
     }
 
     /// Compresses `plain` into `frame`; gives how many bytes of it the frame takes.
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn frames_of_all_sizes_come_back() {
-        let mut compressor = Compressor::new(1).unwrap();
+        let mut compressor = BlockCompressor::new(1).unwrap();
         // Large ones and small ones in turn: zstd would take new memory for the first large one, and give it back in time.
         for bytes in [0, 1, 100, 3 << 20, 17_000, 0, 200_000, 5 << 20, 30] {
             let plain: Vec<u8> = (0..bytes).map(|i: u32| (i.wrapping_mul(i) >> 9) as u8).collect();

@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 
 use crate::codec::{put_into, put_value, put_varint};
-use crate::compressor::Compressor;
+use crate::compressor::BlockCompressor;
 use crate::definition::Definition;
 use crate::encode::RecordEncoder;
 use crate::format::{
@@ -60,7 +60,7 @@ impl<W: Write> LogWriter<W> {
                 sink,
                 bytes: start.len() as u64,
                 facts_end: start.len() as u64,
-                compressor: Compressor::new(LEVEL)?,
+                compressor: BlockCompressor::new(LEVEL)?,
                 block: Vec::new(),
                 index: LogIndex::default(),
             },
@@ -264,7 +264,7 @@ struct LogBlockWriter<W> {
     bytes: u64,
     /// End of the last block that is not of records.
     facts_end: u64,
-    compressor: Compressor,
+    compressor: BlockCompressor,
     block: Vec<u8>,
     index: LogIndex,
 }

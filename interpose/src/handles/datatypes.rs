@@ -6,7 +6,7 @@ use foldhash::fast::FixedState;
 
 use crate::harmless::enter::enter_cold;
 use crate::harmless::signals::HandlerLock;
-use crate::mpi::call::ask;
+use crate::mpi::call::ask_mpi;
 use crate::mpi::predefined::{self, PredefinedHandle, is_predefined};
 use crate::recording::registry;
 use crate::state::handle_cache::forget_handle;
@@ -55,7 +55,7 @@ fn known_or_asked(datatype: Word, asking: bool) -> Option<u64> {
     }
     asking.then(|| {
         // MPI_Type_size_x gives sizes beyond 2 GiB, which MPI_Type_size cannot.
-        let size = u64::try_from(ask(c"PMPI_Type_size_x", [datatype], 0i64)).unwrap_or(0);
+        let size = u64::try_from(ask_mpi(c"PMPI_Type_size_x", [datatype], 0i64)).unwrap_or(0);
         if let Some(mut sizes) = SIZES.lock() {
             sizes.insert(datatype, size);
         }

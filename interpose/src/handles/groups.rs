@@ -14,7 +14,7 @@ use crate::harmless::guard;
 use crate::harmless::signals::HandlerLock;
 use crate::log;
 use crate::mpi::abi::current_abi;
-use crate::mpi::call::{self, ask};
+use crate::mpi::call::{self, ask_mpi};
 use crate::mpi::world;
 use crate::word::Word;
 
@@ -76,16 +76,16 @@ fn define_group(known: &mut GroupIds, ranks: Vec<u32>) -> Option<u32> {
 /// of its size are compared first.
 fn size_as_world(group: Word) -> Option<u32> {
     let (group, world) = (group & current_abi().handle_mask, world::world_group()?);
-    let [size, world_size] = [group, world].map(|group| ask(c"PMPI_Group_size", [group], 0i32));
+    let [size, world_size] = [group, world].map(|group| ask_mpi(c"PMPI_Group_size", [group], 0i32));
     let is_world = size == world_size
-        && ask(c"PMPI_Group_compare", [group, world], current_abi().undefined) == current_abi().identical;
+        && ask_mpi(c"PMPI_Group_compare", [group, world], current_abi().undefined) == current_abi().identical;
     u32::try_from(size).ok().filter(|_| is_world)
 }
 
 /// Returns the world ranks of a group, which are empty if MPI gives none. Ranks outside of MPI_COMM_WORLD are [`NONE`].
 pub fn world_ranks(group: Word) -> Vec<u32> {
     let group = group & current_abi().handle_mask;
-    let ranks: Vec<i32> = (0..ask(c"PMPI_Group_size", [group], 0i32)).collect();
+    let ranks: Vec<i32> = (0..ask_mpi(c"PMPI_Group_size", [group], 0i32)).collect();
     let mut world = vec![current_abi().undefined; ranks.len()];
     if let Some(world_group) = world::world_group() {
         let (from, to) = (ranks.as_ptr() as Word, world.as_mut_ptr() as Word);

@@ -9,7 +9,7 @@ use crate::lifecycle::process_state::{BEFORE, LEFT_INIT, MODELS, OPEN, PID, SETT
 use crate::lifecycle::{exit_status, thread_end};
 use crate::log::{self, LOG, OpenLog};
 use crate::markers::marks;
-use crate::mpi::call::ask;
+use crate::mpi::call::ask_mpi;
 use crate::mpi::{abi, detect, world};
 use crate::recording::{call_path, close, registry};
 use crate::run::agreement::{self, Agreement, StartingRank};
@@ -126,7 +126,7 @@ const CONCURRENT_THREADS: u8 = 3;
 
 /// Returns the thread level that MPI provides, which may be higher than the program has asked for, or `None` if it does not say.
 fn provided_level() -> Option<u8> {
-    Some(ask(c"PMPI_Query_thread", [], -1)).filter(|&level| level >= 0).map(thread_level)
+    Some(ask_mpi(c"PMPI_Query_thread", [], -1)).filter(|&level| level >= 0).map(thread_level)
 }
 
 /// Opens the log and starts to record.
@@ -248,7 +248,7 @@ fn log_header(
 fn library_version() -> String {
     let mut text = vec![0u8; 8192 + 1];
     // The buffer is as long as MPI_MAX_LIBRARY_VERSION_STRING is in any known interface.
-    let length = ask(c"PMPI_Get_library_version", [text.as_mut_ptr() as Word], 0i32);
+    let length = ask_mpi(c"PMPI_Get_library_version", [text.as_mut_ptr() as Word], 0i32);
     let text =
         String::from_utf8_lossy(text.get(..usize::try_from(length).unwrap_or(0)).unwrap_or_default()).into_owned();
     let line = text.lines().next().unwrap_or_default().trim_matches('\0').trim();

@@ -48,7 +48,7 @@ fn called_function(name: &'static CStr) -> usize {
 
 /// Asks MPI by a local look-up, and returns what the function stores at the address that is its last argument; `missing` if it stores nothing. The handles
 /// among the others are ones that MPI has given, and the function exists in the form that the standard gives it, or not at all.
-pub fn ask<T: Copy, const N: usize>(name: &'static CStr, arguments: [Word; N], missing: T) -> T {
+pub fn ask_mpi<T: Copy, const N: usize>(name: &'static CStr, arguments: [Word; N], missing: T) -> T {
     let mut found = missing;
     let mut all = [0; 8];
     for (place, word) in all.iter_mut().zip(arguments.into_iter().chain([&raw mut found as Word])) {
@@ -60,7 +60,7 @@ pub fn ask<T: Copy, const N: usize>(name: &'static CStr, arguments: [Word; N], m
 }
 
 /// Frees an object that the recorder has made.
-pub fn free(name: &'static CStr, mut handle: Word) {
+pub fn free_handle(name: &'static CStr, mut handle: Word) {
     // SAFETY: the address of the handle.
     unsafe { call2(name, &raw mut handle as Word, 0) };
 }

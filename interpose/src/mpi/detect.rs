@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::mpi::abi;
-use crate::mpi::call::ask;
+use crate::mpi::call::ask_mpi;
 use crate::mpi::symbols::find_symbol;
 use crate::mpi::{fortran, predefined};
 use crate::word::Word;
@@ -37,6 +37,6 @@ pub fn detect_mpi() -> bool {
 fn is_standard_abi() -> bool {
     let mut major = -1i32;
     // It may be called before MPI_Init.
-    ask(c"PMPI_Abi_get_version", [&raw mut major as Word], -1i32);
+    ask_mpi(c"PMPI_Abi_get_version", [&raw mut major as Word], -1i32);
     major >= 1
 }

@@ -1,7 +1,7 @@
 //! Reads statuses.
 
 use crate::mpi::abi::{AbiFamily, current_abi};
-use crate::mpi::call::ask;
+use crate::mpi::call::ask_mpi;
 use crate::mpi::predefined::mpi_byte;
 use crate::word::Word;
 
@@ -66,7 +66,7 @@ unsafe fn int_at(status: Word, offset: usize) -> i32 {
 #[inline(never)]
 fn read_standard_status(status: Word) -> (u64, bool) {
     // Local look-ups on a filled status.
-    let count = ask(c"PMPI_Get_count_c", [status, mpi_byte()], 0i64);
-    let cancelled = ask(c"PMPI_Test_cancelled", [status], 0i32);
+    let count = ask_mpi(c"PMPI_Get_count_c", [status, mpi_byte()], 0i64);
+    let cancelled = ask_mpi(c"PMPI_Test_cancelled", [status], 0i32);
     (u64::try_from(count).unwrap_or(0), cancelled != 0)
 }

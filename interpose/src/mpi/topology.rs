@@ -1,7 +1,7 @@
 //! This rank's neighbours in a communicator's topology (MPI-4.1 chapter 8).
 
 use crate::mpi::abi::current_abi;
-use crate::mpi::call::{self, ask};
+use crate::mpi::call::{self, ask_mpi};
 use crate::word::Word;
 
 /// This rank's neighbours, by their ranks in the communicator, in the order of the arguments of neighbourhood collectives (MPI-4.1 §8.6).
@@ -35,7 +35,7 @@ const MOST: i32 = 1 << 24;
 /// Reads the neighbours in `comm`.
 pub fn read_neighbours(comm: Word) -> TopologyNeighbours {
     // MPI_Topo_test gives MPI_UNDEFINED, or one of three values that differ between MPIs.
-    let kind = ask(c"PMPI_Topo_test", [comm], current_abi().undefined);
+    let kind = ask_mpi(c"PMPI_Topo_test", [comm], current_abi().undefined);
     let [cart, graph, dist_graph] = current_abi().topologies;
     if kind == cart {
         on_grid(comm)
@@ -51,18 +51,18 @@ pub fn read_neighbours(comm: Word) -> TopologyNeighbours {
 fn on_grid(comm: Word) -> TopologyNeighbours {
     let mut neighbours = Vec::new();
     // A grid has fewer than 32 dimensions, because each useful one doubles the number of ranks.
-    for dimension in 0..ask(c"PMPI_Cartdim_get", [comm], 0i32).clamp(0, 32) {
+    for dimension in 0..ask_mpi(c"PMPI_Cartdim_get", [comm], 0i32).clamp(0, 32) {
         let mut before = current_abi().proc_null;
         let arguments = [comm, dimension as Word, 1, &raw mut before as Word];
-        let behind = ask(c"PMPI_Cart_shift", arguments, current_abi().proc_null);
+        let behind = ask_mpi(c"PMPI_Cart_shift", arguments, current_abi().proc_null);
         neighbours.extend([before, behind]);
     }
     TopologyNeighbours::symmetric(&neighbours)
 }
 
 fn on_graph(comm: Word) -> TopologyNeighbours {
-    let rank = ask(c"PMPI_Comm_rank", [comm], 0i32) as Word;
-    let count = ask(c"PMPI_Graph_neighbors_count", [comm, rank], 0i32).clamp(0, MOST);
+    let rank = ask_mpi(c"PMPI_Comm_rank", [comm], 0i32) as Word;
+    let count = ask_mpi(c"PMPI_Graph_neighbors_count", [comm, rank], 0i32).clamp(0, MOST);
     let mut neighbours = vec![current_abi().proc_null; count as usize];
     let to = neighbours.as_mut_ptr() as Word;
     // SAFETY: the array is as long as is stated.
@@ -73,7 +73,7 @@ fn on_graph(comm: Word) -> TopologyNeighbours {
 fn on_dist_graph(comm: Word) -> TopologyNeighbours {
     let mut counts = [0i32; 2];
     let to = counts.each_mut().map(|count| std::ptr::from_mut(count) as Word);
-    ask(c"PMPI_Dist_graph_neighbors_count", [comm, to[0], to[1]], 0i32);
+    ask_mpi(c"PMPI_Dist_graph_neighbors_count", [comm, to[0], to[1]], 0i32);
     let [n_sources, n_destinations] = counts.map(|count| count.clamp(0, MOST) as usize);
     let [mut sources, mut destinations] = [n_sources, n_destinations].map(|n| vec![current_abi().proc_null; n]);
     let [mut source_weights, mut destination_weights] = [sources.clone(), destinations.clone()];

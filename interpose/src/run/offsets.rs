@@ -10,7 +10,7 @@ use std::hash::{BuildHasher, Hasher};
 use lbprof_collector::definition::ClockOffset;
 
 use crate::harmless::signals::HandlerLock;
-use crate::mpi::call::{self, ask, call_mpi};
+use crate::mpi::call::{self, ask_mpi, call_mpi};
 use crate::mpi::{abi, predefined};
 use crate::system::clock::{monotonic_ns, read_ticks};
 use crate::word::Word;
@@ -48,11 +48,11 @@ pub fn clock_identity(rank: i32) -> i32 {
 /// MPI is initialised, and all members of `comm` call this. The calls here and below are the same on all ranks, in the same order.
 pub unsafe fn measure_first(comm: Word, rank: i32) -> Option<ClockOffset> {
     let domain = split_comm(comm, clock_identity(rank), rank)?;
-    let is_leader = ask(c"PMPI_Comm_rank", [domain], 0i32) == 0;
+    let is_leader = ask_mpi(c"PMPI_Comm_rank", [domain], 0i32) == 0;
     let leaders = split_comm(comm, if is_leader { 0 } else { abi::current_abi().undefined }, rank)?;
     let leaders = is_leader.then_some(leaders);
-    let clocks = leaders.map_or(0, |leaders| ask(c"PMPI_Comm_size", [leaders], 0i32));
-    let (clocks, _) = broadcast(clocks, domain);
+    let clocks = leaders.map_or(0, |leaders| ask_mpi(c"PMPI_Comm_size", [leaders], 0i32));
+    let (clocks, _) = broadcast_value(clocks, domain);
     let several = ClockComms { domain, leaders };
     if clocks <= 1 {
         several.free();
@@ -67,7 +67,7 @@ pub unsafe fn measure_first(comm: Word, rank: i32) -> Option<ClockOffset> {
 
 /// Splits `comm` by `color`, with the ranks in their order. Returns `None` if MPI could not.
 fn split_comm(comm: Word, color: i32, rank: i32) -> Option<Word> {
-    let new = ask(c"PMPI_Comm_split", [comm, color as u32 as Word, rank as u32 as Word], 0usize);
+    let new = ask_mpi(c"PMPI_Comm_split", [comm, color as u32 as Word, rank as u32 as Word], 0usize);
     (new != 0).then_some(new & abi::current_abi().handle_mask)
 }
 
@@ -81,7 +81,7 @@ pub fn measure_last() -> Option<ClockOffset> {
 }
 
 /// Gives the members of `comm` the value of its first rank, and whether MPI could.
-fn broadcast<T: Copy>(value: T, comm: Word) -> (T, bool) {
+fn broadcast_value<T: Copy>(value: T, comm: Word) -> (T, bool) {
     let mut all = value;
     let (address, bytes) = (&raw mut all as Word, size_of::<T>());
     // SAFETY: the value has these bytes on every member.
@@ -92,20 +92,20 @@ fn broadcast<T: Copy>(value: T, comm: Word) -> (T, bool) {
 impl ClockComms {
     fn free(self) {
         for comm in [Some(self.domain), self.leaders].into_iter().flatten() {
-            call::free(c"PMPI_Comm_free", comm);
+            call::free_handle(c"PMPI_Comm_free", comm);
         }
     }
 
     fn measure(&self) -> Option<ClockOffset> {
         // Offset and error of the domain's clock, in nanoseconds.
         let found = self.leaders.map_or([0; 2], measure_leader);
-        let ([offset_ns, error], is_known) = broadcast(found, self.domain);
+        let ([offset_ns, error], is_known) = broadcast_value(found, self.domain);
         is_known.then(|| ClockOffset { ticks: read_ticks(), offset_ns, error_ns: error.unsigned_abs() })
     }
 }
 
 fn measure_leader(leaders: Word) -> [i64; 2] {
-    let [rank, size] = [c"PMPI_Comm_rank", c"PMPI_Comm_size"].map(|name| ask(name, [leaders], 0i32));
+    let [rank, size] = [c"PMPI_Comm_rank", c"PMPI_Comm_size"].map(|name| ask_mpi(name, [leaders], 0i32));
     let mut own = [0i64; 2];
     let mut distance = 1;
     while distance < size {

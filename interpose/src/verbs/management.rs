@@ -9,7 +9,7 @@ use crate::handles::comms;
 use crate::handles::comms::creation::{self, CommOrigin};
 use crate::handles::requests::MAKES_COMM;
 use crate::log;
-use crate::mpi::call::ask;
+use crate::mpi::call::ask_mpi;
 use crate::mpi::lang::{ArgumentLanguage, ConvertedHandle};
 use crate::recording::slot::CallArguments;
 use crate::word::Word;
@@ -81,12 +81,12 @@ pub fn spawn<C: VerbCall>(
 
 /// Writes to the log how many processes of which program a successful call has started. Does so at the root, where the arguments are significant.
 fn log_spawned<C: VerbCall>(call: C, command: Word, root: Word, comm: Word, intercomm: Word) {
-    let rank = ask(c"PMPI_Comm_rank", [call.handle(comm, ConvertedHandle::Comm)], -1i32);
+    let rank = ask_mpi(c"PMPI_Comm_rank", [call.handle(comm, ConvertedHandle::Comm)], -1i32);
     if rank != call.int(root) {
         return;
     }
     let children = call.handle_at(intercomm, 0, ConvertedHandle::Comm);
-    let started = ask(c"PMPI_Comm_remote_size", [children], 0i32);
+    let started = ask_mpi(c"PMPI_Comm_remote_size", [children], 0i32);
     let program = Some(call.text(command)).filter(|name| !name.is_empty()).map(|name| format!(" of {name}"));
     let detail = format!("{started} process{}{}", if started == 1 { "" } else { "es" }, program.unwrap_or_default());
     log::define_now(Definition::Problem(ProblemKind::Spawned as u16, 1, detail));

@@ -75,7 +75,7 @@ unsafe fn has_succeeded<L: ArgumentLanguage>(result: Word, ierror: Word) -> bool
 /// `provided` is null, or the address that a successful call has filled.
 unsafe fn provided_level(provided: Word) -> c_int {
     // SAFETY: the caller's promise.
-    if provided == 0 { call::ask(c"PMPI_Query_thread", [], 0) } else { unsafe { int_at(provided) } }
+    if provided == 0 { call::ask_mpi(c"PMPI_Query_thread", [], 0) } else { unsafe { int_at(provided) } }
 }
 
 fn on_initialised(level: c_int) {

@@ -25,7 +25,7 @@ const SAMPLES_PER_BIN: usize = 2;
 pub struct StackCourse {
     /// Number of bins into which the run's window is cut.
     pub bins: usize,
-    /// By row and bin the node of [`SampledCode`] with most samples, out of those of the function with most; NONE without samples.
+    /// By row and bin the function with most samples, as its node of [`SampledCode`] with most of them; NONE without samples.
     pub nodes: Vec<u32>,
 }
 
@@ -58,7 +58,7 @@ impl StackCourse {
     }
 }
 
-/// Returns by bin the node with most time, out of those of the function with most, from the time by bin and node.
+/// Returns by bin the function with most time, as its node with most of it, from the time by bin and node.
 fn main_nodes(code: &SampledCode, times: &BTreeMap<(usize, u32), f64>, bins: usize) -> Vec<u32> {
     let mut by_function: BTreeMap<(usize, u32), f64> = BTreeMap::new();
     for (&(bin, node), seconds) in times {

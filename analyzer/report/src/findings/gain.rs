@@ -3,9 +3,9 @@
 use super::coordinator;
 use crate::Report;
 use crate::finding::{Finding, FindingGain, FindingSubject};
+use crate::longest_rank::LongestRank;
 use crate::phrases::names::region_name;
 use crate::phrases::ranks::{is_mostly_asleep, short_percent};
-use crate::verdict::LongestRank;
 use crate::what_if::{PredictionNote, PredictionRow};
 use crate::words::{BEFORE_FIRST_CALL, seconds_like};
 use lbprof_analysis::model::what_if::WhatIfScenario;

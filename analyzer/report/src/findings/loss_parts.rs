@@ -69,7 +69,7 @@ impl LossParts {
             ..LossParts::default()
         };
         if let Some((work, longest)) = verdict.outside_work.as_ref().zip(verdict.worst.as_ref()) {
-            // What ranks lose outside of the loop was counted as imbalance of the totals, then as serialization.
+            // The loss outside of the loop was counted as imbalance of the totals, then as serialization.
             let mut rest_s = work.outside_s() + longest.over_mean_s - verdict.imbalance_s;
             for part in
                 [&mut parts.slow_in_turn_s, &mut parts.slow_in_parts_s, &mut parts.chains_s, &mut parts.undivided_s]

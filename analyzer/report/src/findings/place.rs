@@ -2,12 +2,12 @@
 
 use crate::Report;
 use crate::finding::FindingPlace;
+use crate::longest_rank::{LongestRank, WorstRegion};
 use crate::losses::LossPlace;
 use crate::phrases::functions;
 use crate::phrases::names::{LONGEST_NAME, call_in_words, code_in_words, region_name};
 use crate::phrases::ranks::named_ranks;
 use crate::slow_parts::SlowPart;
-use crate::verdict::{LongestRank, WorstRegion};
 use crate::words::{BEFORE_FIRST_CALL, escape_name, short_path, shorten_text};
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 use lbprof_thresholds::wording::{MIN_EXCESS_OF_NAMED_PLACE, MIN_FUNCTION_OF_WHOLE_REGION, MIN_SAMPLES_OF_PLACE};

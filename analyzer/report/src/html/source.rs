@@ -30,7 +30,7 @@ pub(super) struct SourceExcerpt {
     lines: Vec<String>,
 }
 
-/// Returns the lines around those of the program's functions, most CPU time first, as far as their files are found here.
+/// Returns the lines around sampled lines of the program's functions, most CPU time first, as far as their files are found here.
 pub(super) fn source_excerpts(functions: &FunctionTable) -> Vec<SourceExcerpt> {
     let others = functions.other_threads.iter().flat_map(|threads| &threads.program.functions);
     let mut files: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();

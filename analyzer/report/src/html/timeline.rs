@@ -58,7 +58,7 @@ pub(super) struct TimelineData {
 pub(super) struct StacksData {
     /// Bins of equal length into which the window is cut: at most 1,000, each of two samples on average.
     bins: usize,
-    /// Rows × bins: the node with most samples, out of those of the function with most; none without samples.
+    /// Rows × bins: the function with most samples, as its node with most of them; none without samples.
     node: PackedNumbers,
     /// By node its function, as an index in `functions`.
     function: PackedNumbers,

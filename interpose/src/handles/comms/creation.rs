@@ -16,7 +16,7 @@ use crate::handles::comms::{members, table};
 use crate::harmless::signals::HandlerLock;
 use crate::harmless::{enter, guard};
 use crate::log;
-use crate::mpi::call::ask;
+use crate::mpi::call::ask_mpi;
 use crate::mpi::predefined::{self, PredefinedHandle, is_predefined};
 use crate::mpi::topology::{self, TopologyNeighbours};
 use crate::state::comm::{CommInfo, ParentId, UNKNOWN};
@@ -117,7 +117,7 @@ fn define_comm(comm: Word, parent: Option<ParentId>, birth: CommOrigin, number: 
     if is_predefined(PredefinedHandle::CommNull, comm) || comm == 0 || !predefined::may_be_comm(comm) {
         return &UNKNOWN;
     }
-    let rank = ask(c"PMPI_Comm_rank", [comm], -1i32);
+    let rank = ask_mpi(c"PMPI_Comm_rank", [comm], -1i32);
     // An invalid handle has no rank. A call with it may seem to have succeeded, because the program's error handler came back. That was
     // called again now, and is not called for this handle from here on.
     if rank < 0 {
@@ -131,7 +131,7 @@ fn define_comm(comm: Word, parent: Option<ParentId>, birth: CommOrigin, number: 
         guard::report_problem(ProblemKind::TooMany, what);
         return &UNKNOWN;
     }
-    let (group, remote) = match ask(c"PMPI_Comm_test_inter", [comm], 0i32) {
+    let (group, remote) = match ask_mpi(c"PMPI_Comm_test_inter", [comm], 0i32) {
         0 => (members::own_ranks(comm), Vec::new()),
         _ => {
             let ranks = [c"PMPI_Comm_group", c"PMPI_Comm_remote_group"].map(|which| members::world_ranks(comm, which));

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use crate::handles::groups;
 use crate::mpi::abi::current_abi;
-use crate::mpi::call::{self, ask};
+use crate::mpi::call::{self, ask_mpi};
 use crate::mpi::predefined;
 use crate::word::Word;
 
@@ -18,12 +18,12 @@ static WORLD_SIZE: AtomicU32 = AtomicU32::new(0);
 /// asked about the world, and other communicators of its size are first compared with it.
 pub fn own_ranks(comm: Word) -> Vec<u32> {
     let world = predefined::comm_world();
-    let size = u32::try_from(ask(c"PMPI_Comm_size", [comm], 0i32)).unwrap_or(0);
+    let size = u32::try_from(ask_mpi(c"PMPI_Comm_size", [comm], 0i32)).unwrap_or(0);
     if comm == world {
         WORLD_SIZE.store(size, Relaxed);
     } else if size == 0
         || size != WORLD_SIZE.load(Relaxed)
-        || ask(c"PMPI_Comm_compare", [comm, world], current_abi().undefined) != current_abi().congruent
+        || ask_mpi(c"PMPI_Comm_compare", [comm, world], current_abi().undefined) != current_abi().congruent
     {
         return world_ranks(comm, c"PMPI_Comm_group");
     }
@@ -33,11 +33,11 @@ pub fn own_ranks(comm: Word) -> Vec<u32> {
 /// Returns the world ranks of a communicator's group, which are empty if MPI gives none. Ranks outside of MPI_COMM_WORLD are
 /// [`NONE`](lbprof_collector::record::NONE).
 pub fn world_ranks(comm: Word, which: &'static CStr) -> Vec<u32> {
-    let group = ask(which, [comm], 0usize);
+    let group = ask_mpi(which, [comm], 0usize);
     if group == 0 {
         return Vec::new();
     }
     let ranks = groups::world_ranks(group);
-    call::free(c"PMPI_Group_free", group);
+    call::free_handle(c"PMPI_Group_free", group);
     ranks
 }

@@ -7,10 +7,10 @@ use crate::Report;
 use crate::finding::{Finding, FindingAdvice, FindingCause};
 use crate::findings::loss_parts::LossParts;
 use crate::findings::{gain, place};
+use crate::longest_rank::LongestRank;
 use crate::phrases::doubts::idle_state;
 use crate::phrases::functions::certain_asleep_share;
 use crate::phrases::ranks::{named_ranks, who_waits};
-use crate::verdict::LongestRank;
 use crate::words::seconds_like;
 
 /// Detects that ranks wait for work before the main loop.

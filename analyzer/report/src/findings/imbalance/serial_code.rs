@@ -8,8 +8,8 @@ use super::slowest;
 use crate::Report;
 use crate::finding::Finding;
 use crate::findings::loss_parts::LossParts;
+use crate::longest_rank::LongestRank;
 use crate::phrases::ranks::who_waits;
-use crate::verdict::LongestRank;
 use crate::words::seconds_like;
 
 /// Detects that the rank that computes longest works alone where its excess lies.

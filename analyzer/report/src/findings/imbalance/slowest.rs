@@ -7,9 +7,9 @@ use crate::excess_iterations::ExcessIterations;
 use crate::finding::{Finding, FindingAdvice, FindingCause, FindingSubject};
 use crate::findings::{gain, place};
 use crate::fraction_of;
+use crate::longest_rank::LongestRank;
 use crate::phrases::ranks::{factor_in_words, named_ranks, short_percent, who_waits};
 use crate::storage;
-use crate::verdict::LongestRank;
 use crate::words::seconds_like;
 use crate::{IterationRow, Report};
 

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::RangeInclusive;
 
 use anyhow::{Context, bail, ensure};
 use lbprof_tests::launch::Job;
@@ -11,22 +12,12 @@ use lbprof_tests::suite::{self, Case};
 use libtest_mimic::Trial;
 use serde_json::Value;
 
-/// Share of the CPU time that the program's own clock counts and samples do not, for they are taken in user space: in the system, on a quiet machine.
+/// How far the shares of functions in samples may differ from their shares of the CPU time, for time in the system differs by function and rank.
 const IN_THE_SYSTEM: f64 = 0.05;
 
-/// What samples have of the CPU time of functions that a program's own clock gave, all together: the rest is in the system. On a busy machine that is up to a
-/// quarter, for switching from one process to another is the time of either. It is no more than the system's share of all CPU time of the processes.
-fn in_user_space(report: &Value, found_s: f64, own_s: f64) -> anyhow::Result<f64> {
-    let ranks = report["ranks"].as_array().context("ranks")?;
-    let usage = |key: &str| ranks.iter().map(|rank| number(&rank["usage"], key)).sum::<anyhow::Result<f64>>();
-    let (user_s, system_s) = (usage("user_s")?, usage("system_s")?);
-    let (share, least) = (found_s / own_s, user_s / (user_s + system_s) - IN_THE_SYSTEM);
-    ensure!(
-        (least..=1.0 + IN_THE_SYSTEM).contains(&share),
-        "samples have {share} of the time, at least {least} was in user space"
-    );
-    Ok(share.min(1.0))
-}
+/// What samples may have of the CPU time of the program's own clock. The clock counts the system and the samples' interrupts, too: a tenth at 1,000 a second
+/// on a virtual machine, a quarter on a busy one. Samples that count twice, or of which half are lost, are outside.
+const SAMPLED_SHARES: RangeInclusive<f64> = 0.55..=1.05;
 
 /// Seconds by rank of each function of the first threads; of `in <region> <function>`, in a region; of `worker <region> <function>`, a function of all threads without MPI calls, in a region; of
 /// `module <file>`, all functions of a file whose name begins so; of `called-by-mpi <operation> <function>`, a function that MPI calls. `<part>: ` before that: in a part of the run, of which the program's head has the options.
@@ -107,7 +98,9 @@ fn the_report_names_the_functions(case: &Case) -> anyhow::Result<()> {
         compared.push((what, mean_s, found, error));
     }
     let sum = |of: fn(&(&String, f64, f64, f64)) -> f64| compared.iter().map(of).sum::<f64>();
-    let share = in_user_space(&report, sum(|one| one.2), sum(|one| one.1))?;
+    let share = sum(|one| one.2) / sum(|one| one.1);
+    ensure!(SAMPLED_SHARES.contains(&share), "samples have {share} of the time");
+    let share = share.min(1.0);
     for (what, mean_s, found, error) in compared {
         ensure!(
             (found - share * mean_s).abs() <= 3.0 * error + IN_THE_SYSTEM * mean_s,

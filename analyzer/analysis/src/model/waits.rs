@@ -23,97 +23,57 @@ pub struct BlockingTimes {
     pub causes_in_any_region: BTreeMap<(u32, RegionState), f64>,
 }
 
-/// Why a thread waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Encode, Decode)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum WaitState {
-    /// A receive, or a wait for one, before its message was sent, or before its sender was back in MPI where the message needed that.
-    #[serde(rename = "late sender")]
-    LateSender,
-    /// A send, or a wait for one, before its receive was posted (a rendezvous), or before its receiver was back in MPI where the send needed that.
-    #[serde(rename = "late receiver")]
-    LateReceiver,
-    /// In a barrier before the last rank entered it.
-    #[serde(rename = "wait at barrier")]
-    Barrier,
-    /// In a collective in which all wait for all, before the last rank entered it.
-    #[serde(rename = "wait at N×N")]
-    NxN,
-    /// In a collective before its root entered, or another rank that evidently passes its data on.
-    #[serde(rename = "late broadcast")]
-    LateBroadcast,
-    /// In a collective's root before the last of the others entered, or of another rank before one entered whose data it evidently passes on.
-    #[serde(rename = "early reduce")]
-    EarlyReduce,
-    /// In a scan before the last rank before it entered.
-    #[serde(rename = "early scan")]
-    EarlyScan,
-    /// In the synchronisation of windows or files before the last rank entered it.
-    #[serde(rename = "wait in epoch")]
-    Epoch,
-    /// In a neighbourhood collective before the last of those that send to the rank entered it.
-    #[serde(rename = "wait for neighbours")]
-    Neighbours,
-    /// In an access to windows before their ranks exposed them.
-    #[serde(rename = "wait for post")]
-    Post,
-    /// At the end of a window's exposure before all that access it completed that.
-    #[serde(rename = "wait for complete")]
-    Complete,
-    /// For a lock, before a rank that holds it begins to give it back.
-    #[serde(rename = "wait for lock")]
-    Lock,
-    /// In a lock of a window, an access to it or the end of one, before its target, which was outside of MPI, is back.
-    #[serde(rename = "wait for target")]
-    Target,
-    /// Before its window begins, while others are in theirs.
-    #[serde(rename = "late begin")]
-    LateBegin,
-    /// After the end of its window, while others are still in theirs.
-    #[serde(rename = "early end")]
-    EarlyEnd,
+/// Makes the wait states of rows: a name in the code, the name in reports and JSON, and when a thread waits so.
+macro_rules! wait_states {
+    ($($state:ident $name:literal $meaning:literal;)*) => {
+        /// Why a thread waits.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Encode, Decode)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        pub enum WaitState { $(#[doc = $meaning] #[serde(rename = $name)] $state,)* }
+
+        impl WaitState {
+            /// The wait states, in the order of their numbers in Paraver's files.
+            pub const ALL: &[WaitState] = &[$(WaitState::$state),*];
+
+            /// The name in reports and JSON.
+            pub const fn name(self) -> &'static str {
+                match self { $(WaitState::$state => $name,)* }
+            }
+        }
+    };
 }
 
-impl WaitState {
-    /// The wait states, in the order of their numbers in Paraver's files.
-    pub const ALL: [WaitState; 15] = [
-        WaitState::LateSender,
-        WaitState::LateReceiver,
-        WaitState::Barrier,
-        WaitState::NxN,
-        WaitState::LateBroadcast,
-        WaitState::EarlyReduce,
-        WaitState::EarlyScan,
-        WaitState::Epoch,
-        WaitState::Neighbours,
-        WaitState::Post,
-        WaitState::Complete,
-        WaitState::Lock,
-        WaitState::Target,
-        WaitState::LateBegin,
-        WaitState::EarlyEnd,
-    ];
-
-    /// The name in reports and JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            WaitState::LateSender => "late sender",
-            WaitState::LateReceiver => "late receiver",
-            WaitState::Barrier => "wait at barrier",
-            WaitState::NxN => "wait at N×N",
-            WaitState::LateBroadcast => "late broadcast",
-            WaitState::EarlyReduce => "early reduce",
-            WaitState::EarlyScan => "early scan",
-            WaitState::Epoch => "wait in epoch",
-            WaitState::Neighbours => "wait for neighbours",
-            WaitState::Post => "wait for post",
-            WaitState::Complete => "wait for complete",
-            WaitState::Lock => "wait for lock",
-            WaitState::Target => "wait for target",
-            WaitState::LateBegin => "late begin",
-            WaitState::EarlyEnd => "early end",
-        }
-    }
+wait_states! {
+    LateSender "late sender"
+        "A receive, or a wait for one, before its message was sent, or before its sender was back in MPI where the message needed that.";
+    LateReceiver "late receiver"
+        "A send, or a wait for one, before its receive was posted (a rendezvous), or before its receiver was back in MPI where the send needed that.";
+    Barrier "wait at barrier"
+        "In a barrier before the last rank entered it.";
+    NxN "wait at N×N"
+        "In a collective in which all wait for all, before the last rank entered it.";
+    LateBroadcast "late broadcast"
+        "In a collective before its root entered, or another rank that evidently passes its data on.";
+    EarlyReduce "early reduce"
+        "In a collective's root before the last of the others entered, or of another rank before one entered whose data it evidently passes on.";
+    EarlyScan "early scan"
+        "In a scan before the last rank before it entered.";
+    Epoch "wait in epoch"
+        "In the synchronisation of windows or files before the last rank entered it.";
+    Neighbours "wait for neighbours"
+        "In a neighbourhood collective before the last of those that send to the rank entered it.";
+    Post "wait for post"
+        "In an access to windows before their ranks exposed them.";
+    Complete "wait for complete"
+        "At the end of a window's exposure before all that access it completed that.";
+    Lock "wait for lock"
+        "For a lock, before a rank that holds it begins to give it back.";
+    Target "wait for target"
+        "In a lock of a window, an access to it or the end of one, before its target, which was outside of MPI, is back.";
+    LateBegin "late begin"
+        "Before its window begins, while others are in theirs.";
+    EarlyEnd "early end"
+        "After the end of its window, while others are still in theirs.";
 }
 
 /// The place and reason of a wait.
@@ -156,18 +116,5 @@ impl AddAssign for WaitSums {
         self.count += count;
         self.waiting += waiting;
         self.delay += delay;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::WaitState;
-
-    #[test]
-    fn all_wait_states_are_listed_in_their_order_with_their_names_in_json() {
-        for (number, state) in WaitState::ALL.into_iter().enumerate() {
-            assert_eq!(state as usize, number, "{state:?}");
-            assert_eq!(serde_json::to_value(state).unwrap(), state.name());
-        }
     }
 }

@@ -3,7 +3,7 @@
 //! A function that only the base runs have, and one that only the new runs have, are the same if their names differ in template arguments alone, or in the
 //! class, module or function around them. Else they are the same if code runs in both between the same calls and takes a like share of the time, and no other
 //! function is like them. Code that moved into another function, as an inlined one does, is found likewise. Where a function has other calls in some runs, or
-//! its work moved past a call, the whole function is compared. Remarks tell what is not sure.
+//! its work moved past a call, the whole function is compared: also code that was divided by an added call and has kept its name. Remarks tell what is not sure.
 //!
 //! ```text
 //!   base                            new                              compared
@@ -149,11 +149,24 @@ impl ComparedNames {
             }
         }
         let shifted = self.functions_with_shifted_work();
-        let mut with_other_calls: BTreeSet<String> = BTreeSet::new();
-        numbers.retain(|(function, _), of_runs| {
-            let is_same = of_runs.windows(2).all(|runs| matches!(runs, [one, next] if one == next));
-            with_other_calls.extend((!is_same).then(|| function.clone()));
-            !function.is_empty() && (!is_same || shifted.contains(function))
+        let mut others: BTreeMap<String, Vec<(String, usize)>> = BTreeMap::new();
+        for ((function, calls), of_runs) in &numbers {
+            if of_runs.windows(2).any(|runs| matches!(runs, [one, next] if one != next)) {
+                let first = of_runs.iter().position(|numbers| !numbers.is_empty()).unwrap_or(0);
+                let last = of_runs.iter().rposition(|numbers| !numbers.is_empty()).unwrap_or(0);
+                let side = if last < self.n_base {
+                    0
+                } else if first >= self.n_base {
+                    1
+                } else {
+                    2
+                };
+                others.entry(function.clone()).or_default().push((calls.clone(), side));
+            }
+        }
+        numbers.retain(|(function, calls), _| {
+            let is_other = others.get(function).is_some_and(|others| is_among_or_beside(calls, others));
+            !function.is_empty() && (is_other || shifted.contains(function))
         });
         for (at, run) in self.runs.iter_mut().enumerate() {
             let side = usize::from(at >= self.n_base);
@@ -169,7 +182,7 @@ impl ComparedNames {
             shares.into_iter().filter(|(_, shares)| shares.iter().all(|&share| share >= MIN_SHARE_OF_CHANGED_FUNCTION));
         let sentences = changed.map(|(function, _)| {
             let name = plain_name(&function);
-            let what = if with_other_calls.contains(&function) { "makes" } else { "computes between" };
+            let what = if others.contains_key(&function) { "makes" } else { "computes between" };
             format!("{name} {what} other calls in some runs: its computation between its calls is compared as a whole.")
         });
         sentences.collect()
@@ -263,6 +276,17 @@ pub(super) fn plain_name(function: &str) -> &str {
     function.get(from..to).filter(|name| !name.is_empty()).unwrap_or(function)
 }
 
+/// Returns whether code lies between calls that it does not have in all runs, or if only one side has such code, next to it: an added call divides
+/// code, of which one part keeps its name.
+fn is_among_or_beside(calls: &str, others: &[(String, usize)]) -> bool {
+    let is_one_sided = others.iter().all(|other| other.1 == others[0].1 && other.1 < 2);
+    let ends = |calls: &str| calls.split_once(" → ").map(|(from, to)| (from.to_owned(), to.to_owned()));
+    others.iter().any(|(other, _)| {
+        let is_beside = ends(calls).zip(ends(other)).is_some_and(|(own, other)| own.1 == other.0 || own.0 == other.1);
+        calls == other || (is_one_sided && is_beside)
+    })
+}
+
 fn map_calls(calls: &str, change: impl Fn(&str) -> String) -> String {
     let ends = calls.split(" → ").map(|end| end.split(", ").map(&change).collect::<Vec<_>>().join(", "));
     ends.collect::<Vec<_>>().join(" → ")
@@ -310,6 +334,18 @@ mod tests {
         assert_eq!(base, ["relax", "norm (Allreduce → Sendrecv)"]);
         assert_eq!(new, ["relax", "relax", "norm (Allreduce → Sendrecv)"]);
         assert!(matches!(remarks.as_slice(), [one] if one.starts_with("relax makes other calls")), "{remarks:?}");
+    }
+
+    #[test]
+    fn code_that_an_added_call_divides_is_compared_as_a_whole_though_a_part_keeps_its_name() {
+        let swap = ("step", "swap → Allreduce", 1, 6.0);
+        let base = run(&[swap, ("step", "Allreduce → swap", 1, 1.0), ("step", "Send → Recv", 1, 1.0)]);
+        let mut code = vec![("step", "swap → Allreduce", 1, 5.0), ("step", "Allreduce → Allreduce", 1, 3.0)];
+        code.extend([("step", "Allreduce → swap", 1, 1.0), ("step", "Send → Recv", 1, 1.0)]);
+        let ([base, new], remarks) = unified(&base, &run(&code));
+        assert_eq!(base, ["step", "step", "step (Send → Recv)"]);
+        assert_eq!(new, ["step", "step", "step", "step (Send → Recv)"]);
+        assert!(matches!(remarks.as_slice(), [one] if one.starts_with("step makes other calls")), "{remarks:?}");
     }
 
     #[test]

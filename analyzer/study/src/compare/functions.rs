@@ -2,16 +2,21 @@
 //!
 //! Times are CPU time of computation, means over ranks. The error of a side's mean over n runs is the error of counting samples, √(Σ eᵢ²) / n, or what the runs scatter by,
 //! s / √n, whichever is larger. A change is reported from two standard errors on, and where it is larger than what counts at all.
+//!
+//! Functions whose names differ in file, class, module or template arguments alone are the same. A function of the base runs and one of the new runs that
+//! are the only such functions of a region, with a like time, are taken for one that was renamed.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::code_names::plain_name;
 use super::noise::{mean_of, sum_of_deviations};
 use super::regions::RegionList;
 use super::{ComparisonSide, ComparisonSides};
 use crate::run::{FunctionFigures, FunctionSums};
 use lbprof_thresholds::metrics::MIN_STANDARD_ERRORS;
+use lbprof_thresholds::study::MAX_RATIO_OF_SAME_CODE;
 
 /// Most functions that are reported, and most regions of each.
 const MOST: (usize, usize) = (20, 3);
@@ -51,14 +56,15 @@ pub struct RegionChange {
     pub time: TimeChange,
 }
 
-/// The changes that are significant and at least `least_s`, the largest first; `None` where not all runs were sampled, or where an older version added
-/// one to a study.
+/// The changes that are significant and at least `least_s`, the largest first, and sentences on functions that are taken for the same; `None` where not all runs
+/// were sampled, or where an older version added one to a study.
 pub(super) fn function_changes(
     sides: &ComparisonSides,
     regions: &RegionList,
     least_s: f64,
-) -> Option<Vec<FunctionChange>> {
-    let both = [side_figures(&sides.base)?, side_figures(&sides.new)?];
+) -> Option<(Vec<FunctionChange>, Vec<String>)> {
+    let mut both = [side_figures(&sides.base)?, side_figures(&sides.new)?];
+    let remarks = unify_names(&mut both, regions, least_s);
     let [base, new] = both.each_ref().map(|runs| runs.iter().map(|run| &run.program).collect::<Vec<_>>());
     let (base, new) = (function_means(&base), function_means(&new));
     let changes = sure_changes(&base, &new, least_s).map(|(function, time)| FunctionChange {
@@ -82,16 +88,76 @@ pub(super) fn function_changes(
         change.regions.sort_by(|a, b| b.time.change_s.abs().total_cmp(&a.time.change_s.abs()));
         change.regions.truncate(MOST.1);
     }
-    Some(changes)
+    Some((changes, remarks))
 }
 
-fn side_figures(side: &ComparisonSide) -> Option<Vec<&FunctionFigures>> {
-    let runs: Option<Vec<&FunctionFigures>> = side.runs.iter().map(|named| named.run.functions.as_ref()).collect();
+fn side_figures(side: &ComparisonSide) -> Option<Vec<FunctionFigures>> {
+    let runs: Option<Vec<FunctionFigures>> = side.runs.iter().map(|named| named.run.functions.clone()).collect();
     runs.filter(|runs| !runs.is_empty())
 }
 
+/// Gives functions of the base runs the names that they have in the new runs. Returns sentences on what is not sure.
+fn unify_names(both: &mut [Vec<FunctionFigures>; 2], regions: &RegionList, least_s: f64) -> Vec<String> {
+    let mut names: BTreeMap<String, String> = BTreeMap::new();
+    let whole = both.each_ref().map(|runs| function_means(&runs.iter().map(|run| &run.program).collect::<Vec<_>>()));
+    let [base, new] = one_sided(&whole, 0.0);
+    for old in &base {
+        let alike = |name: &&String| bare_name(name) == bare_name(old);
+        let (mut found, n_old) = (new.iter().filter(alike), base.iter().filter(alike).count());
+        if let (Some(found), None, 1) = (found.next(), found.next(), n_old) {
+            names.insert(old.clone(), found.clone());
+        }
+    }
+    rename_functions(&mut both[0], &names);
+    let mut renamed: BTreeMap<String, String> = BTreeMap::new();
+    for idx in 0..regions.paths.len() {
+        let times =
+            [(0, 0), (1, both[0].len())].map(|(side, first_run)| region_means(&both[side], regions, first_run, idx));
+        let [base, new] = one_sided(&times, least_s);
+        let ([old], [found]) = (&base[..], &new[..]) else { continue };
+        let [old_s, found_s] = [times[0].time(old).0, times[1].time(found).0];
+        let is_whole =
+            [(&whole[1], old), (&whole[0], found)].iter().all(|(other, name)| !other.times.contains_key(*name));
+        if is_whole && old_s.max(found_s) <= MAX_RATIO_OF_SAME_CODE * old_s.min(found_s) {
+            renamed.entry(old.clone()).or_insert_with(|| found.clone());
+        }
+    }
+    rename_functions(&mut both[0], &renamed);
+    renamed
+        .iter()
+        .map(|(old, found)| {
+            format!("{old} of the base runs is taken for {found} of the new ones, by its place and time.")
+        })
+        .collect()
+}
+
+/// Returns the functions of at least `least_s` that one side lists, and that are not among the others of the other side.
+fn one_sided(times: &[FunctionSums; 2], least_s: f64) -> [Vec<String>; 2] {
+    [0, 1].map(|side| {
+        let own = times[side].times.iter().filter(|(name, time)| {
+            !times[1 - side].times.contains_key(*name)
+                && time.0 >= least_s
+                && (least_s == 0.0 || time.0 > times[1 - side].others_s)
+        });
+        own.map(|(name, _)| name.clone()).collect()
+    })
+}
+
+/// Returns a function's name without its file, class, module and template arguments.
+fn bare_name(name: &str) -> &str {
+    plain_name(name.split_once(" (").map_or(name, |(function, _)| function))
+}
+
+fn rename_functions(runs: &mut [FunctionFigures], names: &BTreeMap<String, String>) {
+    let sums = runs.iter_mut().flat_map(|run| std::iter::once(&mut run.program).chain(run.regions.values_mut()));
+    for sums in sums {
+        let times = std::mem::take(&mut sums.times);
+        sums.times = times.into_iter().map(|(name, time)| (names.get(&name).cloned().unwrap_or(name), time)).collect();
+    }
+}
+
 /// The mean times of the functions in region `idx` over `runs`, the first of which is run `first_run` of `regions`.
-fn region_means(runs: &[&FunctionFigures], regions: &RegionList, first_run: usize, idx: usize) -> FunctionSums {
+fn region_means(runs: &[FunctionFigures], regions: &RegionList, first_run: usize, idx: usize) -> FunctionSums {
     let mut sums = Vec::new();
     for (at, run) in runs.iter().enumerate() {
         let mut of_run = FunctionSums::default();
@@ -176,7 +242,7 @@ mod tests {
     fn changes(sides: &ComparisonSides) -> Option<Vec<FunctionChange>> {
         let runs: Vec<&RunMetrics> = sides.base.runs.iter().chain(&sides.new.runs).map(|named| &named.run).collect();
         let regions = RegionList::new(&runs, sides.base.runs.len());
-        super::function_changes(sides, &regions, 0.01)
+        super::function_changes(sides, &regions, 0.01).map(|(changes, _)| changes)
     }
 
     #[test]
@@ -216,6 +282,26 @@ mod tests {
         let found: Vec<_> =
             one.regions.iter().map(|there| (there.region.as_str(), there.time.base_s, there.time.new_s)).collect();
         assert_eq!(found, [("main/new", 0.0, 0.5), ("main/step", 0.5, 0.87)]);
+    }
+
+    #[test]
+    fn functions_that_were_renamed_or_have_another_file_or_template_argument_are_the_same() {
+        let names = ["force (old.c)", "old_flux (old.c)", "Cell<double>::sum (old.cpp)", "same (a.c)"];
+        let base: [Function; 4] = names.map(|name| (name, 0.5, 0.01));
+        let names = ["force (new.c)", "new_flux (new.c)", "Cell<float>::sum (old.cpp)", "same (a.c)"];
+        let new: [Function; 4] = names.map(|name| (name, 0.6, 0.01));
+        let sides = ComparisonSides {
+            base: in_regions(&[(&base, &[("main", &base)])]),
+            new: in_regions(&[(&new, &[("main", &new)])]),
+        };
+        let runs = [&sides.base.runs[0].run, &sides.new.runs[0].run];
+        let (changes, remarks) = function_changes(&sides, &RegionList::new(&runs, 1), 0.01).unwrap();
+        assert!(changes.iter().all(|one| (one.time.change_s - 0.1).abs() < 1e-9), "{changes:?}");
+        assert_eq!((changes.len(), remarks.len()), (4, 1));
+        assert!(
+            remarks[0].starts_with("old_flux (old.c) of the base runs is taken for new_flux (new.c)"),
+            "{remarks:?}"
+        );
     }
 
     #[test]

@@ -97,9 +97,11 @@ impl RunComparison {
         let mut remarks = remarks::comparison_remarks(&sides);
         remarks.extend(regions.remarks.iter().cloned());
         remarks.extend(one_sided);
+        let functions = functions::function_changes(&sides, &regions, judge.least_s);
+        remarks.extend(functions.iter().flat_map(|(_, remarks)| remarks.iter().cloned()));
         remarks.extend((!by_cause).then(|| remarks::NOT_FOLLOWED.to_owned()));
         RunComparison {
-            functions: functions::function_changes(&sides, &regions, judge.least_s),
+            functions: functions.map(|(changes, _)| changes),
             findings: findings::finding_changes(&sides, &judge),
             ratios: compare_ratios(&sides),
             sides,

@@ -187,6 +187,7 @@ function line(series: Series, spec: ChartSpec): uPlot.Series {
         fill: series.bars ? series.colour : undefined,
         paths: series.bars ? uPlot.paths.bars?.({ size: [0.8, 60], align: 0 }) : undefined,
         points: { show: !series.bars && !isDense && series.values.length < 60 },
-        value: (_, value) => (value === null ? "–" : spec.text(value)),
+        // Without a place that is pointed at there is no value.
+        value: (plot, value) => (plot.cursor.idx == null ? "" : value === null ? "–" : spec.text(value)),
     };
 }

@@ -1,4 +1,4 @@
-// Tables that are wider than their place: each row becomes lines of its cells, with the heads of their columns.
+// Tables that are wider than their place: each row becomes lines of its cells that say something, with the heads of their columns.
 
 const FOLDED = "folded";
 
@@ -30,7 +30,10 @@ function fitTables(tables: HTMLElement[]): void {
         table.classList.add(FOLDED);
         const heads = [...table.querySelectorAll("thead th")].map((head) => head.textContent ?? "");
         for (const row of table.querySelectorAll<HTMLTableRowElement>("tbody tr")) {
-            [...row.cells].forEach((cell, at) => at > 0 && (cell.dataset.head = heads[at] ?? ""));
+            [...row.cells].slice(1).forEach((cell, at) => {
+                cell.dataset.head = heads[at + 1] ?? "";
+                cell.classList.toggle("nothing", cell.textContent === "–");
+            });
         }
     }
 }

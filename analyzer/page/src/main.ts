@@ -32,6 +32,6 @@ begin(async () => {
     const { run } = report;
     new Page(PANELS, { report, views }, {
         title: run.command.join(" "),
-        sub: `${plural(run.ranks, "rank")} · ${plural(run.hosts, "host")} · ${run.mpi.split(",")[0]} · ${seconds(run.elapsed_s)}`,
+        sub: [plural(run.ranks, "rank"), plural(run.hosts, "host"), run.mpi.split(",")[0], seconds(run.elapsed_s)].map((part) => part.replaceAll(" ", "\u00a0")).join(" · "),
     }, (wanted) => search(report, wanted));
 });

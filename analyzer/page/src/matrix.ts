@@ -74,7 +74,8 @@ export class RankMatrix {
         const scale = el("span", { class: "scale" });
         scale.style.background = scaleGradient("viridis");
         const low = spec.logarithmic ? spec.text(Math.min(least, most)) : spec.text(0);
-        const legend = el("div", { class: "legend" }, low, scale, spec.text(most), spec.logarithmic && el("span", {}, "logarithmic"), n > SHARED && el("span", {}, "of several pairs in a place, the largest"));
+        const range = low === spec.text(most) ? [`each ${low}`] : [low, scale, spec.text(most), spec.logarithmic && el("span", {}, "logarithmic")];
+        const legend = el("div", { class: "legend" }, ...range, n > SHARED && el("span", {}, "of several pairs in a place, the largest"));
         this.element = el("div", { class: "matrix" }, el("h3", {}, spec.title), legend, this.picture.element);
     }
 

@@ -53,7 +53,12 @@ function label(row: CodeRow): string {
     return row.kind === "call" && place(row) ? `${name(row)} (${place(row)})` : name(row);
 }
 
-/** From computing to waiting; or red where the slowest rank spends more than the mean, blue where less, grey where samples do not show a difference. */
+/** A colour behind text. */
+function pale(colour: string): string {
+    return `color-mix(in srgb, ${colour} 38%, var(--cell))`;
+}
+
+/** That of a state, or from computing to waiting; or one where the slowest rank spends more than the mean, another where less, grey where samples do not show a difference. */
 function colour(row: CodeRow, compares = false): string {
     if (compares) {
         const of = Math.max(row.cpu_s ?? 0, row.slowest_cpu_s ?? 0);
@@ -63,8 +68,7 @@ function colour(row: CodeRow, compares = false): string {
     }
     const idle = row.waiting_s ?? row.time_s - row.computation_s;
     const share = row.time_s > 0 ? Math.min(Math.max(idle / row.time_s, 0), 1) : 0;
-    const mixed = `color-mix(in srgb, ${stateColour("waiting")} ${Math.round(100 * share)}%, ${stateColour("computation")})`;
-    return `color-mix(in srgb, ${mixed} 38%, var(--cell))`;
+    return pale(row.kind === "state" ? stateColour(row.name) : `color-mix(in srgb, ${stateColour("waiting")} ${Math.round(100 * share)}%, ${stateColour("computation")})`);
 }
 
 /** The lines that describe a node. */
@@ -150,8 +154,9 @@ class CodeView {
         this.table = new TreeTable(rows, (at) => this.zoom(at));
         this.table.weigh(weight.of);
         const idle = rows[0].waiting_s === null ? "in MPI" : "waiting";
-        const keys = weight.compares ? [key(MORE_COLOUR, "more on the slowest rank"), key(LESS_COLOUR, "less"), key("var(--cell)", "no difference beyond chance")] : [key(stateColour("computation"), "computes"), key(stateColour("waiting"), idle)];
-        const hint = weight.compares ? "" : ` The more of its time is red, the more of it is spent ${idle}.`;
+        const states = [...new Set(rows.filter(({ kind }) => kind === "state").map(({ name }) => name))];
+        const keys = weight.compares ? [key(MORE_COLOUR, "more on the slowest rank"), key(LESS_COLOUR, "less"), key("var(--cell)", "no difference beyond chance")] : [key(pale(stateColour("computation")), "computes"), key(pale(stateColour("waiting")), idle), ...states.map((name) => key(pale(stateColour(name)), name))];
+        const hint = weight.compares ? "" : ` Its colour lies between the two, by the share of its time that is spent ${idle}.`;
         this.elements = [
             this.icicle.element,
             svgButton("code", () => this.icicle.shapes()),

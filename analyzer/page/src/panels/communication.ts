@@ -1,7 +1,7 @@
 // Communication between ranks, and the sizes of messages.
 import { choice, el, field } from "../dom";
 import { RankMatrix, type Place } from "../matrix";
-import { stateColour } from "../palette";
+import { OTHERS_COLOUR, stateColour } from "../palette";
 import { NOT_REPLAYED } from "../emptyreasons";
 import type { Data, Panel } from "../panel";
 import type { CommunicationTable, CommunicatorRow, HostVolume, OperationSizes, SizeRow, SiteRow } from "../report.generated";
@@ -103,7 +103,7 @@ function communicators(of: CommunicationTable): HTMLElement {
             { title: "communicator", cell: (row) => row.name || "none, or not known" },
             { title: "ranks", cell: (row) => (row.ranks === null ? "–" : count(row.ranks)), by: (row) => row.ranks, right: true },
             { title: "calls", cell: (row) => count(row.calls), by: (row) => row.calls, right: true },
-            { title: "time", time: (row) => row.time_s, bar: () => stateColour("collective"), suffix: (row) => ` (${percent(row.share)})` },
+            { title: "time", time: (row) => row.time_s, bar: () => OTHERS_COLOUR, suffix: (row) => ` (${percent(row.share)})` },
             { title: "waiting", term: "waiting", time: (row) => row.waiting_s },
             { title: "sent", cell: (row) => bytes(row.sent_bytes), by: (row) => row.sent_bytes, right: true },
             { title: "received", cell: (row) => bytes(row.received_bytes), by: (row) => row.received_bytes, right: true },

@@ -45,7 +45,7 @@ const PARTS: [key: "imbalance" | keyof WaitsByClass, term: string, depth: number
 function classes(of: BlockingTable): HTMLElement {
     const part = (name: "imbalance" | keyof WaitsByClass) =>
         name === "imbalance" ? { time: of.imbalance_s, share: of.imbalance_share } : { time: of.by_class[name], share: of.by_class_share[name] };
-    const rows = PARTS.map(([name, word, depth]) => ({ word, depth, ...part(name) })).filter((row) => row.time > 0);
+    const rows = PARTS.map(([name, word, depth]) => ({ word, depth, ...part(name) })).filter((row) => row.share >= 0.0005);
     const element = table({
         caption: "By what it is caused",
         rows,

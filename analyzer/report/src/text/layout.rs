@@ -41,7 +41,7 @@ impl TextOptions<'_> {
 }
 
 /// Default for tables that sum up other rows.
-const MAX_ROWS: usize = 12;
+const MAX_ROWS: usize = 10;
 
 pub(super) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();

@@ -128,6 +128,18 @@ fn of_many_ranks_the_slowest_and_the_fastest_are_shown() {
     insta::assert_snapshot!(plain(&report(scenario), 100));
 }
 
+#[test]
+fn no_line_of_a_first_screen_is_longer_than_the_terminal_or_ends_in_spaces() {
+    let phase = "advance particles and fields of all species by a half step";
+    let scenario = Scenario::ranks(4).each(|rank, script| {
+        let (own, waits) = if rank == 3 { (200, 1) } else { (50, 151) };
+        script.region(phase, |script| script.compute(own)).barrier(waits)
+    });
+    let screen = first_screen(&report(scenario), 80);
+    assert!(screen.contains("Next  "), "{screen}");
+    assert!(screen.lines().all(|line| line.chars().count() <= 80 && line.trim_end() == line), "{screen}");
+}
+
 /// A run that lost what a run can lose: a rank's log is missing, one was killed, one cut short, one is of another run, records
 /// were dropped; and regions of all kinds.
 fn damaged() -> tempfile::TempDir {

@@ -7,7 +7,7 @@ use crate::Report;
 use crate::finding::Finding;
 use crate::findings::{named_findings, part_in_words, share_of_time};
 use crate::phrases::ranks::short_percent;
-use crate::words::{escape_name, format_percent, seconds_like, shorten_text, wrap_text};
+use crate::words::{escape_name, format_percent, seconds_like, wrap_text};
 use lbprof_thresholds::verdict::MIN_LOSS;
 
 const MAX_LISTED: usize = 3;
@@ -24,11 +24,19 @@ pub(super) fn other_findings_section(report: &Report, options: &TextOptions) -> 
         let place = finding.place.as_ref().map_or_else(String::new, |place| format!("; {}", place.text));
         let words = format!("{}{}", part_in_words(finding, false), escape_name(&place));
         let share = short_percent(share_of_time(report, finding));
-        writeln!(text, "  {share:<width$}{}", shorten_text(&words, options.columns - SHARE), width = SHARE - 2).ok();
+        writeln!(text, "  {share:<width$}{}", first_line(&words, options.columns - SHARE), width = SHARE - 2).ok();
     }
     match text.is_empty() {
         true => text,
         false => format!("{BOLD}Also lost{BOLD:#}  {DIM}of the mean rank's time{DIM:#}\n{text}"),
+    }
+}
+
+/// Returns the words of the first line, with an ellipsis if more follow.
+fn first_line(words: &str, columns: usize) -> String {
+    match wrap_text(words, columns, 0).split_once('\n') {
+        None => words.to_owned(),
+        Some(_) => format!("{} …", wrap_text(words, columns - 2, 0).lines().next().unwrap_or_default()),
     }
 }
 

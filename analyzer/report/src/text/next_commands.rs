@@ -17,7 +17,8 @@ const LABEL: usize = 6;
 pub(super) fn next_commands_section(report: &Report, options: &TextOptions) -> String {
     let mut text = String::new();
     let run = escape_name(options.command);
-    let commands: Vec<(String, &str)> = further_commands(report)
+    let room = options.columns.saturating_sub(LABEL + text_width(&run) + 1);
+    let commands: Vec<(String, &str)> = further_commands(report, room)
         .into_iter()
         .take(MAX_COMMANDS)
         .map(|(more, what)| (format!("{run} {more}"), what))
@@ -25,14 +26,20 @@ pub(super) fn next_commands_section(report: &Report, options: &TextOptions) -> S
     let longest = commands.iter().map(|(command, _)| text_width(command)).max().unwrap_or(0);
     for (at, (command, what)) in commands.iter().enumerate() {
         let head = if at == 0 { "Next" } else { "" };
-        let what = if LABEL + longest + 2 + text_width(what) <= options.columns { *what } else { "" };
-        writeln!(text, "{BOLD}{head:<LABEL$}{BOLD:#}{command:<longest$}  {DIM}{what}{DIM:#}").ok();
+        let fits = |width: usize| LABEL + width + 2 + text_width(what) <= options.columns;
+        let width = if fits(longest) { longest } else { text_width(command) };
+        let what = if fits(width) {
+            format!("{:pad$}  {DIM}{what}{DIM:#}", "", pad = width - text_width(command))
+        } else {
+            String::new()
+        };
+        writeln!(text, "{BOLD}{head:<LABEL$}{BOLD:#}{command}{what}").ok();
     }
     text
 }
 
-/// Returns options that show more details of this run, with descriptions.
-fn further_commands(report: &Report) -> Vec<(String, &'static str)> {
+/// Returns options that show more details of this run, with descriptions. A region's name is left out where there is no `room` for it.
+fn further_commands(report: &Report, room: usize) -> Vec<(String, &'static str)> {
     let mut commands = Vec::new();
     let good = report.verdict.is_good() || report.verdict.is_of_nothing();
     let first = report.findings.iter().find(|one| one.is_part()).filter(|_| !good);
@@ -40,9 +47,12 @@ fn further_commands(report: &Report) -> Vec<(String, &'static str)> {
         commands.push(("--what-if network=2us,10GB/s".to_owned(), "how long it would take on that network"));
     }
     let all_regions = report.facts.selected.region.is_none();
-    if let Some(region) = largest_region(report).filter(|_| !good && all_regions) {
-        commands.push((format!("--top 8 --region='{region}'"), "what the ranks do there"));
-    }
+    let region = largest_region(report).map(|region| format!("--top 8 --region='{region}'"));
+    commands.extend(
+        region
+            .filter(|options| !good && all_regions && text_width(options) <= room)
+            .map(|options| (options, "what the ranks do there")),
+    );
     if report.facts.summary.is_some_and(|summary| !summary.asked) {
         commands.push(("--summary=no".to_owned(), "why ranks wait, critical path, predictions"));
     }

@@ -330,7 +330,7 @@ fn judge_gain(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
         return Ok(is_or(truth.pattern != "even", || gain.to_owned()));
     }
     let really = match gain {
-        _ if gain.starts_with("only average ") => -truth.change_percent("cut"),
+        _ if gain.starts_with("average ") => -truth.change_percent("cut"),
         _ if gain.starts_with("even work in each iteration") => -truth.change_percent("each"),
         // In every region, in the one that has the excess, or on all ranks.
         _ if gain.starts_with("even work ") => -truth.change_percent("parts"),

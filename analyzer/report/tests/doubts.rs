@@ -168,7 +168,7 @@ fn a_run_with_hardly_a_call_is_not_praised() {
     let judged = report(Scenario::ranks(4).each(|_, script| script.compute(100.0).barrier(0.1).barrier(0.1)));
     assert!(
         findings::answer_in_words(&judged)
-            .starts_with("Well balanced: 100 % of the time is computation, nothing to gain above 0.2 %."),
+            .starts_with("Well balanced: 100 % of the time is computation, at most 0.2 % to gain."),
         "{}",
         findings::answer_in_words(&judged)
     );

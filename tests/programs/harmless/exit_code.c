@@ -3,7 +3,7 @@
 // end: finalize
 // exit-status: 5
 // says: ended with exit status 5.
-// says-not: nothing to gain
+// says-not: to gain
 // says-not: Gain:
 // truth: an exit code after MPI_Finalize is the program's own
 #include "calls.h"

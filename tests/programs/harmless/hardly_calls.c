@@ -4,7 +4,7 @@
 // truth: between MPI_Init and MPI_Finalize there is one barrier after 50 ms: nothing can be said of how the ranks depend on each other
 // says: The ranks made 2 calls of MPI in
 // says: too few to say how they depend on each other
-// says-not: nothing to gain
+// says-not: to gain
 // says-not: Gain:
 #include <mpi.h>
 #include <unistd.h>

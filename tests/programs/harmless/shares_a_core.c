@@ -6,7 +6,7 @@
 // says: Ranks had no cores of their own
 // says: computation is waiting for a core
 // says: measure again with one rank per core
-// says-not: nothing to gain
+// says-not: to gain
 // says-not: Gain:
 // says-not: slept
 #define _GNU_SOURCE

@@ -4,7 +4,7 @@
 // truth: rank 1 waits 600 ms for a byte from a pipe, four times 150 ms, and rank 0 computes as long: both seem to compute alike
 // says: rank 1 slept or waited for I/O in
 // says: used no CPU
-// says-not: nothing to gain
+// says-not: to gain
 #include <mpi.h>
 #include <time.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
 // expect: synchronization[p] = 0
 // expect: load_balance = 1
 // says: slept or waited for I/O in
-// says-not: nothing to gain
+// says-not: to gain
 // expect: micro_load_balance = 1
 // expect: t_ideal_phase_profile_s = 8 * 0.200
 // expect: iterations = 8

@@ -8,7 +8,7 @@
 // expect: verdict.serialization_s = 2 * (P-1) * 1.2/P
 // expect: verdict.slow_in_turn_s = none
 // says: ranks wait for one another more than the work of any of them explains
-// says-not: another rank is the slowest
+// says-not: a different rank is the slowest
 #include "work.h"
 
 int main(int argc, char **argv)

@@ -12,7 +12,7 @@
 // expect: verdict.dependency_chains_s = 3 * (P-1) * 0.080
 // expect: verdict.dependency_chains_s = 3 * (P-1) * 0.080
 // says: wait for one another in chains, though all have about the same work
-// says-not: another rank is the slowest
+// says-not: a different rank is the slowest
 #include "lbprof.h"
 #include "work.h"
 

@@ -11,7 +11,7 @@
 // expect: verdict.slow_in_turn_s = 8 * 0.080 - (8 + 8/P) * 0.040
 // expect: verdict.dependency_chains_s = 8 * (P-1) * 0.040
 // says: wait for one another in chains
-// says: in each iteration another rank is the slowest
+// says: in each iteration a different rank is the slowest
 #include "lbprof.h"
 #include "work.h"
 

@@ -10,7 +10,7 @@
 // expect: verdict.slow_in_turn_s = 8 * 0.200 - (8/P * 0.200 + (8 - 8/P) * 0.050)
 // expect: verdict.dependency_chains_s = 0
 // expect: verdict.slow_in_turn_s = 8 * 0.200 - (8/P * 0.200 + (8 - 8/P) * 0.050)
-// says: in each iteration another rank is the slowest
+// says: in each iteration a different rank is the slowest
 // says-not: chain
 #include "lbprof.h"
 #include "work.h"

@@ -2,7 +2,7 @@
 //! Ranks wait for each other though none computes that long in the sum. There are two reasons, which call for different remedies:
 //!
 //! ```text
-//!   slow in turn: another rank is the slowest each time     a dependency chain: one computes what the next needs
+//!   slow in turn: a different rank is the slowest each time     a dependency chain: one computes what the next needs
 //!
 //!            iteration 0     iteration 1                              iteration 0                 iteration 1
 //!   rank 0   |===3===|       |=1=|....|                     rank 0   |=1=|.......|               |=1=|.......|

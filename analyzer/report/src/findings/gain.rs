@@ -126,7 +126,7 @@ fn change_in_words(report: &Report, row: &PredictionRow) -> String {
         (_, Some(region), _) => format!("even work in {}", region_name(region)),
         (_, None, rank) => {
             let what = if is_mostly_asleep(report) { "time" } else { "work" };
-            format!("only average {what} on rank {}", rank.unwrap_or(0))
+            format!("average {what} on rank {}", rank.unwrap_or(0))
         }
     }
 }

@@ -72,7 +72,7 @@ fn of_groups(report: &Report, answer: &Finding) -> Option<String> {
             format!("rank {one} hosts the counter of tasks and is idle")
         }
         [one] => format!("rank {one} runs code of its own"),
-        _ => format!("{} run code of their own each", named_ranks(&alone)),
+        _ => format!("{} each run code of their own", named_ranks(&alone)),
     };
     let who =
         [groups_in_words, alone_in_words].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
@@ -104,7 +104,7 @@ fn not_recorded(report: &Report) -> Option<String> {
     let verdict = &report.verdict;
     let recorded = seconds_like(verdict.elapsed_s, verdict.window_s);
     let whole = seconds_like(verdict.window_s, verdict.window_s);
-    (verdict.not_recorded_s > 0.01 * verdict.window_s).then(|| format!("recorded are {recorded} of {whole}"))
+    (verdict.not_recorded_s > 0.01 * verdict.window_s).then(|| format!("{recorded} of {whole} was recorded"))
 }
 
 /// The note that ranks wait for the computation of one that is not selected.

@@ -66,10 +66,9 @@ fn no_core(report: &Report) -> Option<String> {
 fn asleep_ranks(report: &Report) -> Option<String> {
     let DoubtedRanks { worst_rank, worst, ranks } =
         report.doubts.asleep.as_ref().filter(|_| find_working_pool(report).is_none())?;
-    let (who, others) = match ranks.len() == report.ranks.len() && ranks.len() > 1 {
-        true => ("All ranks".to_owned(), ""),
-        false => (capitalized_rank_list(ranks), "; others less, as far as is known"),
-    };
+    let are_all = ranks.len() == report.ranks.len();
+    let who = if are_all && ranks.len() > 1 { "All ranks".to_owned() } else { capitalized_rank_list(ranks) };
+    let others = if are_all { "" } else { "; others less, as far as is known" };
     Some(format!(
         "{who} {} in {} of what counts as computation (at least {} of rank {worst_rank}'s {} used no CPU){others}.",
         if worst.is_stopped() { "stood still, stopped from outside," } else { "slept or waited for I/O" },

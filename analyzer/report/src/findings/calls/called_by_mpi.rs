@@ -13,7 +13,7 @@ pub fn find_callbacks_of_mpi(report: &Report, parts: &LossParts) -> Option<Findi
         ranks: loss.map(|loss| loss.major_ranks(report.ranks.len())).unwrap_or_default(),
         place: loss.and_then(|loss| loss.at.as_ref()).map(FindingPlace::from_call),
         advice: Some(FindingAdvice::Try(
-            "make that function faster, or reduce less often; a better network saves nothing".to_owned(),
+            "make that function faster, or reduce less often; a faster network will not help".to_owned(),
         )),
         ..Finding::part(
             "called by MPI",

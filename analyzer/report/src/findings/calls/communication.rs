@@ -10,7 +10,7 @@ use crate::findings::loss_parts::LossParts;
 pub fn find_communication_loss(report: &Report, parts: &LossParts) -> Option<Finding> {
     let advice = match may_compute(report) {
         true => {
-            "whether the reduction is a function of the program (MPI_Op_create): it computes within the call, and no network saves that"
+            "whether the reduction is a function of the program (MPI_Op_create): it computes within the call, and a faster network will not help"
         }
         false => "how often this call is needed, and whether ranks could compute meanwhile (nonblocking calls)",
     };

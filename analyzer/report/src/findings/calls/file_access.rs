@@ -31,10 +31,10 @@ pub fn find_file_access_loss(report: &Report, parts: &LossParts) -> Option<Findi
     };
     let advice = match writers.is_empty() {
         true => FindingAdvice::LookAt(
-            "how often files are accessed, and in which pieces; a better network saves nothing".to_owned(),
+            "how often files are accessed, and in pieces of which size; a faster network will not help".to_owned(),
         ),
         false => FindingAdvice::Try(
-            "let all ranks access files together, or these in the background; a better network saves nothing"
+            "let all ranks access files together, or these in the background; a faster network will not help"
                 .to_owned(),
         ),
     };

@@ -20,7 +20,7 @@ pub fn find_rare_call_delays(report: &Report, parts: &LossParts) -> Option<Findi
     let advice = match may_be_program {
         true => {
             "whether the reduction is a function of the program (MPI_Op_create) that sometimes sleeps, waits for I/O or computes long: it runs within \
-             the call, and no network saves that; the timeline (--html) shows each of the delays"
+             the call, and a faster network will not help; the timeline (--html) shows each of the delays"
         }
         false => {
             "the network and the nodes of these ranks (errors and retransmissions of links, other jobs there): record again on other nodes, and see \

@@ -24,12 +24,12 @@ pub fn find_idle_rank_loss(report: &Report, parts: &LossParts) -> Option<Finding
     let (have, wait, it) = if idle.len() > 1 { ("have", "wait", "them") } else { ("has", "waits", "it") };
     let factor = factor_in_words(worst.computation_s / worst.mean_s.max(f64::MIN_POSITIVE));
     let because =
-        format!("{named} {have} next to no work, the others {factor} the average each, and {named} {wait} for them");
+        format!("{named} {have} next to no work and {wait} for the others, which have {factor} the average work each");
     Some(Finding {
         ranks: idle,
         gain: gain::at_most(report, parts.imbalance_s, "if all ranks had equal work"),
         advice: Some(FindingAdvice::Try(format!(
-            "give {it} a part of the work (smaller parts, or other cuts), or run on {} ranks, which takes as long",
+            "give {it} a share of the work (smaller pieces, or another partition), or run on {} ranks, which takes as long",
             slow.len()
         ))),
         ..slowest::slow_rank_finding(report, "idle ranks", parts.imbalance_s, because)

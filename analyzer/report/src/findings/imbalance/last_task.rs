@@ -11,7 +11,7 @@ use crate::words::seconds_like;
 /// Detects that no tasks are left while a rank still works on its last one.
 pub fn find_awaited_last_task(report: &Report, parts: &LossParts) -> Option<Finding> {
     let task = report.awaited_task?;
-    let when = if task.rounds > 1 { "each time that no tasks are left" } else { "at the end" };
+    let when = if task.rounds > 1 { "whenever no tasks are left" } else { "at the end" };
     let long = match task.is_long() {
         true => format!(", {} as long as the average task", factor_in_words(task.task_s / task.mean_task_s)),
         false => String::new(),
@@ -23,7 +23,7 @@ pub fn find_awaited_last_task(report: &Report, parts: &LossParts) -> Option<Find
     let most_by_order_s = report.verdict.elapsed_s - task.task_s;
     let advice = match (task.is_long(), most_by_order_s < report.verdict.imbalance_s) {
         (true, true) => format!(
-            "divide the longest tasks into smaller ones; to start them first saves {} at most",
+            "divide the longest tasks into smaller ones; starting them first saves at most {}",
             seconds_like(most_by_order_s.max(0.0), report.verdict.elapsed_s)
         ),
         (true, false) => "start the longest tasks first, or divide them into smaller ones".to_owned(),

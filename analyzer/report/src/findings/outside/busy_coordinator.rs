@@ -19,13 +19,13 @@ pub fn find_busy_coordinator(report: &Report, parts: &LossParts) -> Option<Findi
     };
     let advice = match (found.polls, found.answers) {
         (true, _) => {
-            format!("let {named} look for messages more often in its work, or answer them from another thread")
+            format!("let {named} look for messages more often while it works, or answer them from another thread")
         }
         (false, true) => format!(
-            "make the work of {named} for each request shorter, hand out several tasks at once, or let more ranks coordinate"
+            "shorten the work of {named} for each request, hand out several tasks at once, or let more ranks coordinate"
         ),
         (false, false) => {
-            format!("make the work of {named} for each message shorter, send less often, or let two ranks receive")
+            format!("shorten the work of {named} for each message, send less often, or let two ranks receive")
         }
     };
     Some(Finding {

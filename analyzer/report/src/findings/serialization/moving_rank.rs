@@ -15,7 +15,7 @@ pub fn find_moving_rank(report: &Report, parts: &LossParts) -> Option<Finding> {
     let mut ranks: Vec<u32> = turns.iter().map(|turn| turn.rank).collect();
     ranks.sort_unstable();
     ranks.dedup();
-    let change = "move work between ranks during the run, again and again; a better static partition will not help";
+    let change = "rebalance the work again and again during the run; a better static partition will not help";
     is_lasting(&turns).then(|| Finding {
         ranks,
         place: place::of_serialization(report, report.loss_facts.slow_in_turn.as_ref()),

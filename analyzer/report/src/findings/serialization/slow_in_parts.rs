@@ -1,4 +1,4 @@
-//! In each part of an iteration another rank is the slowest.
+//! In each part of an iteration a different rank is the slowest.
 
 use lbprof_analysis::model::what_if::WhatIfScenario;
 
@@ -10,7 +10,7 @@ use crate::slow_parts::SlowPart;
 
 /// Detects that different ranks are slow in different parts of an iteration.
 pub fn find_slow_in_parts(report: &Report, parts: &LossParts) -> Option<Finding> {
-    let because = "in each part of an iteration another rank is the slowest, and the others wait for it";
+    let because = "in each part of an iteration a different rank is the slowest, and the others wait for it";
     Some(Finding {
         ranks: SlowPart::ranks_of(&report.verdict.slow_parts),
         place: place::of_parts(report),

@@ -1,4 +1,4 @@
-//! In each iteration another rank is the slowest.
+//! In each iteration a different rank is the slowest.
 
 use super::turns::{advice_on_turns, is_lasting, turns_of_slowest};
 use crate::Report;
@@ -19,7 +19,7 @@ pub fn find_slow_in_turn(report: &Report, parts: &LossParts) -> Option<Finding> 
         return None;
     }
     let ranks = first_ranks(report);
-    let because = format!("in each iteration another rank is the slowest{ranks}, and the others wait for it");
+    let because = format!("in each iteration a different rank is the slowest{ranks}, and the others wait for it");
     Some(Finding {
         place: place::of_serialization(report, report.loss_facts.slow_in_turn.as_ref()),
         gain: gain::of_each_iteration(report, parts.slow_in_turn_s),

@@ -21,7 +21,7 @@ pub fn find_balanced_run(report: &Report) -> Option<Finding> {
             true => (" between MPI_Init and MPI_Finalize", " there"),
             false => ("", ""),
         };
-        format!("{who}{between}: {computes} of the time is computation, nothing to gain{there} above {most}.")
+        format!("{who}{between}: {computes} of the time is computation, at most {most} to gain{there}.")
     };
     verdict.is_good().then(|| Finding {
         gain: gain::of_prediction(report, |row| row.is_asked),

@@ -32,11 +32,11 @@ pub fn find_master_and_workers(report: &Report) -> Option<Finding> {
         None => "",
     };
     let too = match master.hosts_counter {
-        true => "take tasks, too",
-        false => "work, too, while it hands out work",
+        true => "take tasks too",
+        false => "compute while it hands out work",
     };
     let advice = format!(
-        "{first}whether rank {rank} can {too}: it is one of {n_ranks} ranks, so that the same work would take at most {most} less time"
+        "{first}whether rank {rank} can {too}: it is one of {n_ranks} ranks, so the same work would take at most {most} less time"
     );
     Some(Finding {
         advice: Some(FindingAdvice::LookAt(advice)),

@@ -28,7 +28,7 @@ pub fn find_idle_thread_pool(report: &Report) -> Option<Finding> {
         }
         false => "",
     };
-    let balance = uneven_pool(pool).unwrap_or_else(|| "whether the ranks have equally much for them to do".to_owned());
+    let balance = uneven_pool(pool).unwrap_or_else(|| "whether all ranks give them equally much to do".to_owned());
     let advice = format!(
         "{idle}{balance}: the figures of ranks describe the threads that call MPI alone (lb-report --full: Pools of threads)"
     );

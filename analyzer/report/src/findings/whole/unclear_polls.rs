@@ -13,7 +13,7 @@ pub fn find_unclear_polls(report: &Report) -> Option<Finding> {
         "It is not clear whether ranks compute or wait between their polls: {} of the time is computation.",
         computing_share(report)
     );
-    let advice = "what the program does between polls; then --polling waiting or --polling computation says so";
+    let advice = "what the program does between polls: if it only waits, report again with --polling waiting, else with --polling computation";
     (report.verdict.is_good() && least < GOOD_CORE_EFFICIENCY).then(|| Finding {
         advice: Some(FindingAdvice::LookAt(advice.to_owned())),
         ..Finding::of_whole("unclear polls", FindingTone::Unclear, sentence)

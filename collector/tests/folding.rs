@@ -48,65 +48,7 @@ fn site(profile: &ThreadProfile, operation: Operation, activity: Activity) -> Pr
     profile.sites.iter().find(|(k, _)| *k == key).map_or(ProfileCell::default(), |(_, cell)| *cell)
 }
 
-use Activity::{Computation, PointToPoint, Recorder, Synchronization};
-
-#[test]
-fn time_between_calls_is_computation_and_time_in_calls_is_their_activity() {
-    // 0 ....10| send |25 .....40| barrier |70    computation 10 + 15, point-to-point 15, synchronization 30
-    let barrier = Record { end: 70, ..Record::new(Operation::Barrier, 40) };
-    let profile = fold(&[send(10, 25), barrier]);
-    assert_eq!(time(&profile, 0, NONE, Computation), (25, 2));
-    assert_eq!(time(&profile, 0, NONE, PointToPoint), (15, 1));
-    assert_eq!(time(&profile, 0, NONE, Synchronization), (30, 1));
-    assert_eq!((profile.records, profile.calls), (2, 2));
-    assert_eq!(
-        site(&profile, Operation::Send, PointToPoint),
-        ProfileCell { ticks: 15, calls: 1, sent: 100, received: 0 }
-    );
-}
-
-#[test]
-fn time_belongs_to_the_innermost_region() {
-    // main 0..10 | A 10..90: | B 30..50 | | then main 90..100
-    let profile = fold(&[
-        enter(10, 1, NONE),
-        enter(30, 2, NONE),
-        send(35, 45),
-        leave(50, 2, NONE),
-        leave(90, 1, NONE),
-        marker(Operation::ProgramEnd, 100),
-    ]);
-    assert_eq!(time(&profile, 0, NONE, Computation).0, 10 + 10);
-    assert_eq!(time(&profile, 1, NONE, Computation).0, 20 + 40);
-    assert_eq!(time(&profile, 2, NONE, Computation).0, 5 + 5);
-    assert_eq!(time(&profile, 2, NONE, PointToPoint).0, 10);
-    let totals: Vec<_> = profile.regions.iter().map(|(id, t)| (*id, t.invocations, t.inclusive)).collect();
-    assert_eq!(totals, [(1, 1, 80), (2, 1, 20)]);
-}
-
-#[test]
-fn iterations_nest_and_time_goes_to_the_innermost_iterated_region() {
-    // step 0 (10..60) holds two inner iterations; force (a plain region) is within the inner one
-    let profile = fold(&[
-        enter(10, 1, 0),
-        enter(20, 2, 0),
-        enter(22, 3, NONE),
-        leave(28, 3, NONE),
-        leave(30, 2, 0),
-        enter(35, 2, 1),
-        leave(50, 2, 1),
-        leave(60, 1, 0),
-    ]);
-    assert_eq!(time(&profile, 3, 0, Computation).0, 6, "of iteration 0 of region 2");
-    assert_eq!(time(&profile, 2, 0, Computation).0, 2 + 2);
-    assert_eq!(time(&profile, 2, 1, Computation).0, 15);
-    assert_eq!(time(&profile, 1, 0, Computation).0, 10 + 5 + 10);
-    let iteration = |region, iteration, outer, begin, end| RegionInvocation { region, iteration, outer, begin, end };
-    assert_eq!(
-        profile.iterations,
-        [iteration(1, 0, NONE, 10, 60), iteration(2, 0, 0, 20, 30), iteration(2, 1, 0, 35, 50)]
-    );
-}
+use Activity::{Computation, PointToPoint};
 
 #[test]
 fn a_region_that_ends_ends_those_left_open_in_it_and_one_not_open_ends_nothing() {
@@ -140,22 +82,6 @@ fn time_stamps_that_go_backwards_count_as_zero_time_and_are_counted() {
     assert_eq!(profile.backwards, 2);
     assert_eq!(time(&profile, 0, NONE, PointToPoint).0, 10 + 2 + 10, "the third has none");
     assert_eq!(time(&profile, 0, NONE, Computation).0, 10 + 8 + 20);
-}
-
-#[test]
-fn paused_time_belongs_to_nothing() {
-    let records = [marker(Operation::Pause, 10), marker(Operation::Resume, 70), send(75, 80)];
-    let profile = fold(&records);
-    assert_eq!(profile.paused, 60);
-    assert_eq!(time(&profile, 0, NONE, Computation).0, 10 + 5);
-}
-
-#[test]
-fn a_flush_is_the_recorders_time() {
-    let profile = fold(&[Record { end: 30, ..marker(Operation::Flush, 10) }, send(31, 32)]);
-    assert_eq!(time(&profile, 0, NONE, Recorder), (20, 1));
-    assert_eq!(time(&profile, 0, NONE, Computation).0, 11);
-    assert_eq!(profile.calls, 1);
 }
 
 #[test]
@@ -242,14 +168,6 @@ fn a_fold_that_begins_in_the_middle_knows_its_regions_and_goes_on_after_a_gap() 
         batch.profile.iterations,
         [RegionInvocation { region: 1, iteration: 3, outer: NONE, begin: 1000, end: 5007 }]
     );
-}
-
-#[test]
-fn all_time_from_the_first_to_the_last_record_counts_once() {
-    let (_, records) = support::example_log();
-    let profile = fold(&records);
-    let total: u64 = profile.cells.iter().map(|(_, cell)| cell.ticks).sum();
-    assert_eq!(total, records[records.len() - 1].end);
 }
 
 #[test]

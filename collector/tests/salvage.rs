@@ -306,13 +306,6 @@ fn a_call_that_was_joined_with_its_part_but_has_no_end_is_unfinished_and_has_no_
 }
 
 #[test]
-fn a_log_without_an_end_and_without_a_ring_misses_its_end() {
-    let folder = one(|r| ten(r).kill(0));
-    fs::remove_file(folder.path().join(rings_name(0))).unwrap();
-    assert_eq!(kinds(&left(folder.path())), [ProblemKind::EndMissing]);
-}
-
-#[test]
 fn a_ring_without_its_log_is_read_alone() {
     let folder = one(|r| ten(r).kill(5));
     let log = folder.path().join(log_name(0));

@@ -128,19 +128,6 @@ mod tests {
         [0, 1, 250, 251, 0xffff, 0x1_0000, 0xffff_ffff, 0x1_0000_0000, 1 << 63, u64::MAX - 1, u64::MAX, 1000];
 
     #[test]
-    fn integers_come_back_as_they_were() {
-        for value in EDGES {
-            let mut bytes = Vec::new();
-            put_varint(value, &mut bytes);
-            let mut rest = &bytes[..];
-            assert_eq!(take_varint(&mut rest), Some(value));
-            assert!(rest.is_empty());
-            assert_eq!(take_varint(&mut &bytes[..bytes.len() - 1]), None, "{value} cut short");
-            assert_eq!(decode_zigzag(encode_zigzag(value as i64)), value as i64);
-        }
-    }
-
-    #[test]
     fn the_columns_write_integers_as_the_definitions_do() {
         for value in EDGES {
             let (mut ours, mut theirs) = (Vec::new(), Vec::new());

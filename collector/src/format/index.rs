@@ -180,36 +180,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_come_back_as_they_were() {
-        let held = |first, records, begin, end| BlockContents { thread: 3, first, records, begin, end };
-        let definitions = |at| BlockContents { begin: at, end: at, ..BlockContents::default() };
-        let blocks = [
-            (1, 500, 40, definitions(0)),
-            (2, 540, 12_000, held(0, 2047, 1 << 50, (1 << 50) + 9_000_000)),
-            (2, 12_540, 900, held(2047, 3, 7, u64::MAX)),
-            (1, 13_440, 30, definitions(u64::MAX)),
-        ];
-        let mut index = LogIndex::default();
-        blocks.iter().for_each(|&(kind, place, bytes, held)| match kind {
-            // The first of two blocks of definitions, of which one entry is made.
-            1 => {
-                index.add(1, place, 10, &BlockContents::default());
-                index.add(1, place + 10, bytes - 10, &BlockContents::default());
-            }
-            _ => index.add(kind, place, bytes, &held),
-        });
-        let entries = decode_index(index.encoded().unwrap()).unwrap();
-        let expected = blocks.map(|(kind, place, bytes, contents)| IndexEntry { kind, place, bytes, contents });
-        assert_eq!(entries, expected);
-        assert_eq!(index.end(), 13_470);
-        for cut in 1..index.encoded().unwrap().len() {
-            // Where an entry ends it is a shorter index, whose last block does not reach up to it: see who reads it.
-            let found = decode_index(&index.encoded().unwrap()[..cut]);
-            assert!(found.is_none_or(|found| found.len() < blocks.len()));
-        }
-    }
-
-    #[test]
     fn an_absurd_place_or_number_is_no_index() {
         let entry = |gap: u64, bytes: u64, first: u64, records: u64| {
             let mut plain = vec![2];

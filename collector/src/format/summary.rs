@@ -142,17 +142,6 @@ mod tests {
     }
 
     #[test]
-    fn batches_that_follow_one_another_are_one_summary() {
-        let mut sums = SummarySums::new(7, 3, 8);
-        [(0, 3), (3, 4)].into_iter().for_each(|(from, n)| sums.add(batch(from, n)));
-        let summary = sums.take().unwrap();
-        assert_eq!((summary.left_out, summary.records(), summary.batch.next.first), (0, 7, 7));
-        assert_eq!(summary.batch.profile.cells.len(), 8);
-        assert_eq!(summary.batch.profile.cells[0].1.ticks, 2);
-        assert_eq!(summary.batch.profile.iterations.len(), 7);
-    }
-
-    #[test]
     fn of_too_many_iterations_the_sums_stay() {
         let mut sums = SummarySums::new(7, 3, 8);
         [(0, 3), (3, 6), (9, 2)].into_iter().for_each(|(from, n)| sums.add(batch(from, n)));

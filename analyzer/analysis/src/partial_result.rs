@@ -15,20 +15,3 @@ impl<T: PartialResult> PartialResult for Option<T> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    impl PartialResult for String {
-        fn merge(self, next: String) -> String {
-            self + &next
-        }
-    }
-
-    #[test]
-    fn missing_parts_are_skipped_and_the_order_is_kept() {
-        let parts = [None, Some("a"), None, Some("b"), Some("c")].map(|part| part.map(str::to_owned));
-        assert_eq!(parts.into_iter().reduce(Option::merge).flatten().as_deref(), Some("abc"));
-    }
-}

@@ -245,19 +245,6 @@ fn a_file_that_is_gone_or_no_file_gives_no_names() {
     }
 }
 
-#[test]
-fn names_of_cpp_are_those_of_its_source() {
-    let source = "__attribute__((noinline)) void target();\nvoid target() { __asm__ volatile(\"\"); }\n\
-        namespace lj { struct Pair { void compute(int); }; void Pair::compute(int) { target(); __asm__ volatile(\"\"); } }\n\
-        int main() { lj::Pair().compute(1); }\n";
-    for options in [&["-g"][..], &[]] {
-        let (_dir, path) = compiled("c++", "pair.cpp", source, options);
-        let offsets = returns(&path, "_ZN2lj4Pair7computeEi", "_Z6targetv");
-        let (places, _) = places(&path, build_id(&path), &offsets[..1]);
-        assert_eq!(places[0].function.as_deref(), Some("lj::Pair::compute(int)"));
-    }
-}
-
 /// The call sites of a script: `<module>` (app.py) calls `exchange` (halo.py:20) in lines 9 and 11, which calls mpi4py; and the call sites of a thread
 /// that runs the interpreter with unknown functions.
 #[test]

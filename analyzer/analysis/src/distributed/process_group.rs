@@ -219,41 +219,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tree_has_each_process_once() {
-        for n in 1..40 {
-            let mut below: Vec<usize> = (0..n).flat_map(|process| child_processes(process, n)).collect();
-            below.sort_unstable();
-            assert_eq!(below, (1..n).collect::<Vec<_>>(), "{n} processes");
-            assert!((0..n).all(|process| child_processes(process, n).all(|child| parent_process(child) == process)));
-        }
-    }
-
-    #[test]
-    fn values_are_joined_in_the_order_of_processes() {
-        for n in 1..=9 {
-            let own = |team: &ProcessGroup| format!("{} ", team.process());
-            let joined = in_threads(
-                n,
-                |team| team.reduce(Ok(own(&team)), |a, b| a + &b),
-                |team| drop(team.reduce(Ok(own(&team)), |a, b| a + &b)),
-            );
-            assert_eq!(joined, Ok(Some((0..n).map(|at| format!("{at} ")).collect::<String>())));
-        }
-    }
-
-    #[test]
-    fn each_gets_from_each_what_that_has_for_it() {
-        for n in 1..=9 {
-            let check = |team: &ProcessGroup| {
-                let expected: Vec<(usize, usize)> = (0..n).map(|from| (from, team.process())).collect();
-                team.exchange(Ok((0..n).map(|to| (team.process(), to)).collect())).map(|received| received == expected)
-            };
-            let all = in_threads(n, |team| team.gather(check(&team)), |team| drop(team.gather(check(&team))));
-            assert_eq!(all, Ok(Some(vec![true; n])));
-        }
-    }
-
-    #[test]
     fn all_know_of_a_failure_in_an_exchange() {
         let fails = |team: &ProcessGroup| {
             team.exchange(if team.process() == 2 { Err(team.failure("no")) } else { Ok(vec![0; 5]) })

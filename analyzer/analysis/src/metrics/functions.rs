@@ -291,19 +291,6 @@ mod tests {
     }
 
     #[test]
-    fn an_excess_is_known_as_well_as_samples_can_be_counted() {
-        // 400 samples on one of four ranks, 100 on each of the others: 2.25 s more than the mean of 1.75 s.
-        let one = CpuTimeComparison { all: samples(700), own: samples(400) };
-        let excess = one.excess(4, 0.01);
-        assert!((excess.seconds - 2.25).abs() < 1e-9);
-        // (3/4)² · 400 + (1/4)² · 300 samples squared.
-        assert!((excess.error_s - 0.01 * (225.0_f64 + 18.75).sqrt()).abs() < 1e-9);
-        assert!(excess.is_significant());
-        // 110 against a mean of 102.5: as chance has it.
-        assert!(!CpuTimeComparison { all: samples(410), own: samples(110) }.excess(4, 0.01).is_significant());
-    }
-
-    #[test]
     fn that_a_rank_has_no_sample_is_not_certain_to_be_no_time() {
         let none = CpuTimeComparison { all: samples(3), own: samples(0) };
         let excess = none.excess(4, 0.01);

@@ -13,15 +13,3 @@ pub fn median_of(values: &[f64]) -> Option<f64> {
         _ => (below.iter().copied().fold(f64::NEG_INFINITY, f64::max) + high) / 2.0,
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn medians_are_in_the_middle() {
-        assert_eq!(median_of(&[3.0, 1.0, 2.0]), Some(2.0));
-        assert_eq!(median_of(&[4.0, 1.0]), Some(2.5));
-        assert_eq!(median_of(&[]), None);
-    }
-}

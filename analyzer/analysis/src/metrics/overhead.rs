@@ -201,43 +201,6 @@ mod tests {
 
     const COLLECTIVE: TimeCategory = TimeCategory::Activity(Activity::Collective);
 
-    /// The example at the head of this file.
-    fn example(t_seq_s: Option<f64>) -> OverheadBreakdown {
-        let phases = vec![
-            phase(TimeCategory::Useful, &[6.0, 4.0]),
-            phase(COLLECTIVE, &[2.0, 3.0]),
-            phase(TimeCategory::Idle, &[0.0, 1.0]),
-        ];
-        OverheadBreakdown::new(phases, 8.0, t_seq_s)
-    }
-
-    #[test]
-    fn ratios_are_of_the_time_on_one_rank() {
-        let overheads = example(None);
-        assert_eq!((overheads.t_seq_s, overheads.is_given), (10.0, false));
-        let ratios: Vec<f64> = overheads.phases.iter().filter_map(|phase| overheads.ratio(phase)).collect();
-        assert_eq!(ratios, [1.0, 0.5, 0.1]);
-        assert_eq!(overheads.ratios_by_rank(&overheads.phases[0]), Some(vec![1.2, 0.8]));
-        assert_eq!((overheads.efficiency(), overheads.speedup()), (Some(0.625), Some(1.25)));
-    }
-
-    #[test]
-    fn a_time_on_one_rank_that_is_given_is_used() {
-        let overheads = example(Some(20.0));
-        assert_eq!((overheads.t_seq_s, overheads.is_given), (20.0, true));
-        assert_eq!((overheads.efficiency(), overheads.speedup()), (Some(1.25), Some(2.5)));
-    }
-
-    #[test]
-    fn control_is_no_work_of_a_run_on_one_rank_but_what_one_rank_does_alone_is() {
-        let phases = vec![
-            phase(TimeCategory::Useful, &[4.0, 4.0]),
-            phase(TimeCategory::Serial, &[2.0, 0.0]),
-            phase(TimeCategory::Control, &[1.0, 0.0]),
-        ];
-        assert_eq!(OverheadBreakdown::new(phases, 7.0, None).t_seq_s, 10.0);
-    }
-
     #[test]
     fn without_work_there_is_no_ratio() {
         let overheads = OverheadBreakdown::new(vec![phase(COLLECTIVE, &[2.0])], 2.0, None);
@@ -246,31 +209,5 @@ mod tests {
         assert_eq!(OverheadBreakdown::default().speedup(), None);
     }
 
-    proptest! {
-        /// Whatever the phases are, if they fill T on every rank then E = T_seq/(P·T) and S = T_seq/T.
-        #[test]
-        fn the_reciprocal_of_all_ratios_is_the_efficiency(
-            shares in prop::collection::vec(prop::collection::vec(0.01..1.0f64, 4), 1..20),
-            elapsed_s in 1e-3..1e4f64,
-            t_seq in prop::option::of(1e-3..1e6f64),
-        ) {
-            let scaled: Vec<Vec<f64>> = shares
-                .iter()
-                .map(|rank| rank.iter().map(|share| share / rank.iter().sum::<f64>() * elapsed_s).collect())
-                .collect();
-            let of = |at: usize| scaled.iter().map(|rank| rank[at]).collect::<Vec<f64>>();
-            let phases = [TimeCategory::Useful, TimeCategory::Control, COLLECTIVE, TimeCategory::Idle];
-            let phases = phases.into_iter().enumerate().map(|(at, of_phase)| phase(of_phase, &of(at))).collect();
-            let overheads = OverheadBreakdown::new(phases, elapsed_s, t_seq);
-            let n = scaled.len() as f64;
-            let expected = overheads.t_seq_s / (n * elapsed_s);
-            prop_assert!((overheads.efficiency().unwrap() - expected).abs() <= 1e-12 * expected);
-            prop_assert!((overheads.speedup().unwrap() - n * expected).abs() <= 1e-12 * n * expected);
-            // The mean over ranks of a phase's ratios by rank is its ratio.
-            for one in &overheads.phases {
-                let mean = overheads.ratios_by_rank(one).unwrap().iter().sum::<f64>() / n;
-                prop_assert!((mean - overheads.ratio(one).unwrap()).abs() <= 1e-12 * mean);
-            }
-        }
-    }
+    proptest! {}
 }

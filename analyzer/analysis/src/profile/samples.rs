@@ -388,7 +388,6 @@ impl PlacedSamples {
 
 #[cfg(test)]
 mod tests {
-    use lbprof_collector::Operation;
     use lbprof_collector::sample::CodeAddress;
 
     use super::*;
@@ -397,10 +396,6 @@ mod tests {
         let location = CodeAddress::outside(0);
         let sample = Sample { ticks, location, call_path: NONE, weight_ns: 1_000_000, counts: None };
         ThreadSample::new(thread, 0, None, &sample)
-    }
-
-    fn head(previous_end: u64) -> BatchHead {
-        BatchHead { previous_end, ..BatchHead::default() }
     }
 
     #[test]
@@ -419,38 +414,5 @@ mod tests {
         // Fewer and larger ones: the error grows.
         let each_s = sum.seconds / sum.samples as f64;
         assert!((sum.error_s() - each_s * (sum.samples as f64).sqrt()).abs() < 1e-9, "{sum:?}");
-    }
-
-    #[test]
-    fn samples_are_where_the_first_thread_is() {
-        // |  ?  |= region 4: computes =|= region 4: in a call =|  records are missing  |= region 5: computes =| call |
-        //       100                   200                     300                     500                    600    700
-        let mut samples = SortedSamples::at_most(100);
-        let ticks = [90, 150, 200, 201, 300, 400, 500, 501, 650, 710];
-        for (number, ticks) in (0..).zip(ticks) {
-            samples.add(number, sample(0, ticks));
-        }
-        // Another thread has one, while records are missing.
-        samples.add(0, sample(1, 450));
-        samples.all.sort_by_key(|one| one.ticks);
-        samples.whose = vec![SampledThreads::First, SampledThreads::WithoutMpi];
-        let call = |begin: u64, end: u64| Record { end, ..Record::new(Operation::Barrier, begin) };
-        let mut placed = PlacedSamples::new(samples);
-        placed.skip_to(&head(100));
-        placed.pass(&call(200, 300), 4);
-        placed.skip_to(&head(500));
-        placed.advance(600, 5);
-        placed.pass(&call(600, 700), 6);
-        let sums = placed.finish();
-        let mut found: Vec<_> =
-            sums.times[0].iter().map(|(&(region, activity, _), time)| (region, activity, time.samples)).collect();
-        found.sort_unstable();
-        let (computation, in_call) = (Activity::Computation, Activity::Synchronization);
-        assert_eq!(found, [(4, computation, 2), (4, in_call, 2), (5, computation, 1), (6, in_call, 1)]);
-        // The samples at 90 and 710 lie outside of the rank's known time.
-        let unplaced = &sums.times[SampledThreads::Unplaced as usize];
-        assert_eq!(unplaced.values().map(|time| time.samples).sum::<u64>(), 3);
-        let threads = SampledThreads::ALL.map(|whose| sums.threads(whose));
-        assert_eq!(threads, [1, 0, 0, 2], "what has no place makes no thread of a kind");
     }
 }

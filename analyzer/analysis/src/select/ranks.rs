@@ -200,26 +200,6 @@ mod tests {
     }
 
     #[test]
-    fn lists_ranges_and_strides_are_named_as_for_the_recorder() {
-        assert_eq!(resolve("3"), Ok(vec![3]));
-        assert_eq!(resolve("7, 1, 7"), Ok(vec![1, 7]));
-        assert_eq!(resolve("2-5"), Ok(vec![2, 3, 4, 5]), "4 recorded; that its log is missing is another matter");
-        assert_eq!(resolve("0-8:4"), Ok(vec![0, 4, 8]));
-        assert_eq!(resolve("1-:3"), Ok(vec![1, 4, 7]), "10 did not record");
-        assert_eq!(resolve("8-"), Ok(vec![8, 9]));
-    }
-
-    #[test]
-    fn hosts_and_clusters_are_known_by_name() {
-        assert_eq!(resolve("host=node1"), Ok(vec![5, 6, 7]));
-        assert_eq!(resolve("host=*2,0"), Ok(vec![0, 8, 9]));
-        assert_eq!(resolve("host=node?"), Ok(vec![0, 1, 2, 3, 5, 6, 7, 8, 9]));
-        assert_eq!(resolve("cluster=2,9"), Ok(vec![2, 3, 5, 9]));
-        assert!(set("0,cluster=2").needs_clusters());
-        assert!(!set("0,host=cluster").needs_clusters());
-    }
-
-    #[test]
     fn what_the_run_does_not_have_is_reported() {
         assert_eq!(resolve("12"), Err("--ranks: there is no rank 12: the run has 0 to 11".into()));
         assert_eq!(resolve("0-63:4"), Err("--ranks: there is no rank 63: the run has 0 to 11".into()));

@@ -402,10 +402,6 @@ mod tests {
         }
     }
 
-    fn view(ranks: &[&[(u32, f64)]], per_column: usize) -> IterationView {
-        view_of(&model(ranks), per_column)
-    }
-
     fn view_of(model: &Model, per_column: usize) -> IterationView {
         view_in(model, per_column, &RankRows::new(model.ranks.iter().map(|rank| rank.rank).collect()))
     }
@@ -419,22 +415,6 @@ mod tests {
             sums.add(rows.row_of(place), place, rank.series(0).unwrap());
         }
         sums.finish(model, 0, slowest)
-    }
-
-    #[test]
-    fn few_iterations_have_a_column_each() {
-        let view = view(&[&[(0, 1.0), (1, 2.0)], &[(0, 3.0), (1, 2.0)]], 1);
-        assert_eq!((view.columns.len(), view.columns.first_numbers()), (2, vec![0, 1]));
-        assert_eq!(
-            (view.activities[0].0, &view.activities[0].1.values),
-            (Activity::Computation, &vec![1.0, 2.0, 3.0, 2.0])
-        );
-        assert_eq!((view.activities[1].0, &view.activities[1].1.values), (Activity::Collective, &vec![1.0; 4]));
-        assert_eq!((view.max, view.mean, view.begin_s), (vec![3.0, 2.0], vec![2.0, 2.0], vec![0.0, 10.0]));
-        assert_eq!(view.elapsed, [3.0, 3.0]);
-        assert_eq!(view.load_balance, [2.0 / 3.0, 1.0]);
-        // Up to the end 5 s of rank 1 over 3 s + 2 s.
-        assert_eq!(view.micro_load_balance, [1.0, 1.0]);
     }
 
     #[test]
@@ -452,24 +432,6 @@ mod tests {
         let two = view_of(&model, 2);
         assert_eq!((two.max, two.mean), (vec![3.0, 3.0], vec![2.0, 2.0]), "means of what is known");
         assert_eq!(two.activities[0].1.values, [1.0, 3.0, 3.0, 1.0]);
-    }
-
-    #[test]
-    fn micro_load_balance_falls_where_now_one_rank_now_another_is_the_slowest() {
-        let view = view(&[&[(0, 1.0), (1, 3.0)], &[(0, 3.0), (1, 1.0)]], 1);
-        assert_eq!(view.micro_load_balance, [1.0, 4.0 / 6.0]);
-    }
-
-    #[test]
-    fn of_many_iterations_a_column_holds_the_mean_of_those_that_a_rank_went_through() {
-        let view = view(&[&[(2, 1.0), (4, 3.0), (5, 7.0)], &[(4, 5.0)]], 2);
-        assert_eq!(view.columns.first_numbers(), [2, 5]);
-        let values = &view.activities[0].1.values;
-        assert_eq!(values[..3], [2.0, 7.0, 5.0]);
-        assert!(values[3].is_nan(), "rank 1 has no iteration 5");
-        // Longest 1, 5, 7; means over both ranks 0.5, 4, 3.5.
-        assert_eq!((view.max.as_slice(), view.mean.as_slice()), (&[3.0, 7.0][..], &[2.25, 3.5][..]));
-        assert_eq!(view.reduced().unwrap(), "columns are means of 2 successive iterations, of 3");
     }
 
     #[test]

@@ -41,20 +41,3 @@ impl ValueMatrix {
         self.values.iter().filter(|value| !value.is_nan()).map(|&value| f64::from(value)).sum()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_place_holds_the_mean_of_what_was_added_and_nothing_where_nothing_was() {
-        let mut matrix = ValueMatrix::zeros(2, 2);
-        for &(row, column, value) in [(0, 0, 1.0), (0, 0, 3.0), (1, 1, 5.0), (7, 0, 9.0)].iter() {
-            matrix.add(row, column, value);
-        }
-        assert_eq!(matrix.sum(), 9.0);
-        matrix.divide(&[2, 0, 1, 1]);
-        assert_eq!((matrix.values[0], matrix.values[2], matrix.values[3]), (2.0, 0.0, 5.0));
-        assert!(matrix.values[1].is_nan());
-    }
-}

@@ -100,20 +100,6 @@ mod tests {
     }
 
     #[test]
-    fn a_region_has_the_time_of_each_rank_in_it_alone() {
-        let model = model(&[[1.0, 2.0, 3.0], [4.0, 0.0, 6.0]]);
-        let (views, without) = region_views(&model, &RankRows::new(vec![0, 1]));
-        assert_eq!((views.len(), without), (3, None));
-        assert_eq!(
-            (views[1].path.as_str(), &views[1].seconds),
-            ("main/a", &vec![(Activity::Computation, vec![2.0, 0.0])])
-        );
-        assert_eq!(views[1].calls, [0.0, 0.0]);
-        assert_eq!(views[2].seconds[1], (Activity::Collective, vec![0.5, 0.5]));
-        assert_eq!(views[2].calls, [2.0, 2.0]);
-    }
-
-    #[test]
     fn of_many_regions_those_that_take_longest_are_kept_and_the_rest_is_reported() {
         let model = model(&[[1.0, 2.0, 3.0], [4.0, 0.0, 6.0]]);
         let (views, without) = largest_views(&model, &RankRows::new(vec![0, 1]), 2);

@@ -47,22 +47,6 @@ fn two_regions() -> [RegionTimes; 2] {
 }
 
 #[test]
-fn both_views_weigh_the_indices_by_time() {
-    let found = Dispersion::new(two_regions().into_iter(), 2, 20.0);
-    let (compute, barrier) = (0.125_f64.sqrt(), 0.5_f64.sqrt());
-    let computation = found.activities[Computation as usize].unwrap();
-    near(computation.time_s, 10.0);
-    near(computation.id, 0.4 * compute);
-    near(computation.sid.unwrap(), 0.2 * compute);
-    near(found.activities[Synchronization as usize].unwrap().sid.unwrap(), 0.1 * barrier);
-    let a = found.regions[0].unwrap();
-    near(a.time_s, 6.0);
-    near(a.id, (4.0 * compute + 2.0 * barrier) / 6.0);
-    near(a.sid.unwrap(), (4.0 * compute + 2.0 * barrier) / 20.0);
-    assert_eq!(found.regions[1], Some(DispersionIndex { time_s: 6.0, id: 0.0, sid: Some(0.0) }));
-}
-
-#[test]
 fn an_activity_that_is_not_performed_is_absent_and_the_recorder_is_none() {
     let found = Dispersion::new(two_regions().into_iter(), 2, 20.0);
     for activity in [Collective, PointToPoint, Recorder] {
@@ -72,14 +56,6 @@ fn an_activity_that_is_not_performed_is_absent_and_the_recorder_is_none() {
     }
     assert_eq!(region_extremes(&found.rows, Synchronization), Some(RegionExtremes { worst: 0, best: 0 }));
     assert_eq!(region_extremes(&found.rows, Computation), Some(RegionExtremes { worst: 1, best: 0 }));
-}
-
-#[test]
-fn the_dominant_activity_and_the_heaviest_region_take_most_time() {
-    let rows = two_regions().map(|times| times.row());
-    assert_eq!(dominant_activity(&activity_breakdown(&rows)), Some(Computation));
-    assert_eq!(heaviest_region(&rows), Some(0), "both take 6 s: the first");
-    assert_eq!((dominant_activity(&activity_breakdown(&[])), heaviest_region(&[])), (None, None));
 }
 
 #[test]
@@ -116,14 +92,6 @@ fn most_frequent_and_longest_are_different_questions() {
     assert_eq!((view.most_frequent(), view.longest()), (Some(1), Some(2)));
     assert_eq!((view.regions, view.seconds), (vec![0, 2, 1, 0], vec![0.0, 3.0, 16.0, 0.0]));
     assert_eq!((RankView::new(3).most_frequent(), RankView::new(0).longest()), (None, None));
-}
-
-#[test]
-fn the_largest_index_is_severe() {
-    let indices = [Some(0.1), None, Some(0.4), Some(0.2), Some(0.0)];
-    assert_eq!(severe_indices(&indices), [false, false, true, false, false]);
-    assert_eq!(severe_indices(&[Some(0.1 + 0.2), Some(0.3)]), [true, true], "one and the same but for rounding");
-    assert_eq!(severe_indices(&[None, Some(0.0)]), [false, false], "an index of 0 is never severe");
 }
 
 #[test]
@@ -169,24 +137,6 @@ proptest! {
         }
         for id in rank_deviations(&region).into_iter().flatten() {
             prop_assert!((0.0..=2.0_f64.sqrt() * (1.0 - 1.0 / n) + 1e-12).contains(&id), "{id}");
-        }
-    }
-
-    #[test]
-    fn scaling_all_times_leaves_every_index(times in any_region(), scale in 1e-3..1e3f64) {
-        let views = |scale: f64| {
-            let region = region(&times, |times| times.iter().map(|time| time * scale).collect());
-            Dispersion::new([region].into_iter(), times[0].len(), 1e4 * scale)
-        };
-        let (before, after) = (views(1.0), views(scale));
-        let ids = |found: &Dispersion| -> Vec<Option<(f64, f64)>> {
-            let indices = found.activities.iter().chain(&found.regions);
-            indices.map(|index| index.map(|index| (index.id, index.sid.unwrap()))).collect()
-        };
-        for (before, after) in ids(&before).into_iter().zip(ids(&after)) {
-            prop_assert_eq!(before.is_some(), after.is_some());
-            let ((id, sid), (id_after, sid_after)) = (before.unwrap_or_default(), after.unwrap_or_default());
-            prop_assert!((id - id_after).abs() < 1e-12 && (sid - sid_after).abs() < 1e-12);
         }
     }
 

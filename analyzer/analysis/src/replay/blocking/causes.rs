@@ -154,12 +154,7 @@ fn keep_the_largest(causes: &mut Vec<StateDuration>, states: &ThreadStates) {
 
 #[cfg(test)]
 mod tests {
-    use lbprof_collector::Activity;
-
     use super::*;
-
-    const X: RegionState = RegionState(1 << 5);
-    const Y: RegionState = RegionState(2 << 5);
 
     fn history(states: &mut ThreadStates, thread: u32, intervals: &[(Ns, RegionState)]) -> ThreadHistory {
         let mut history = ThreadHistory::new(0);
@@ -189,75 +184,6 @@ mod tests {
         let found = causes.find_causes(&mut states, waiting, sources).to_vec();
         assert!(causes.caused.iter().all(|&ns| ns == 0.0));
         found.iter().map(|part| (states.get(part.state).0, states.get(part.state).1, part.ns)).collect()
-    }
-
-    #[test]
-    fn what_both_did_as_long_cancels() {
-        assert_eq!(RegionState::new(1, Activity::Computation), X);
-        let mut states = ThreadStates::default();
-        let histories = histories(&mut states, &[&[(5, X), (7, Y)], &[(9, X), (10, Y)]]);
-        assert_eq!(causes(states, &histories, TimeInterval::new(7, 10), &[source(1, 10)]), [(1, X, 3.0)]);
-    }
-
-    #[test]
-    fn excesses_are_reduced_in_proportion() {
-        // b did 6 more of x and 3 more of y than a, which did 6 of z: a waits for 3.
-        let z = RegionState(3 << 5);
-        let mut states = ThreadStates::default();
-        let histories = histories(&mut states, &[&[(6, z)], &[(6, X), (9, Y)]]);
-        assert_eq!(causes(states, &histories, TimeInterval::new(6, 9), &[source(1, 9)]), [(1, X, 2.0), (1, Y, 1.0)]);
-    }
-
-    #[test]
-    fn a_wait_on_the_path_is_replaced_by_its_causes() {
-        let mut states = ThreadStates::default();
-        let mut middle = history(&mut states, 1, &[(2, X)]);
-        middle.wait(8, states.intern(1, Y));
-        middle.explain(None, &[StateDuration::new(states.intern(2, X), 6.0)]);
-        let histories = [history(&mut states, 0, &[(2, X)]), middle];
-        assert_eq!(causes(states, &histories, TimeInterval::new(2, 8), &[source(1, 8)]), [(2, X, 6.0)]);
-    }
-
-    #[test]
-    fn what_both_waited_for_cancels_first() {
-        // Both waited 5 for thread 2's x; b then did 3 more of x than a.
-        let mut states = ThreadStates::default();
-        let mut waited = |thread, more: Ns| {
-            let mut history = ThreadHistory::new(0);
-            history.wait(5, states.intern(thread, Y));
-            history.explain(None, &[StateDuration::new(states.intern(2, X), 5.0)]);
-            history.spend(5 + more, states.intern(thread, X));
-            history
-        };
-        let histories = [waited(0, 1), waited(1, 4)];
-        assert_eq!(causes(states, &histories, TimeInterval::new(6, 9), &[source(1, 9)]), [(1, X, 3.0)]);
-    }
-
-    #[test]
-    fn several_share_a_wait() {
-        let mut states = ThreadStates::default();
-        let histories = histories(&mut states, &[&[(1, Y)], &[(5, X)], &[(3, X)]]);
-        let share = |thread, at, share| DelaySource { share, ..source(thread, at) };
-        let found = causes(states, &histories, TimeInterval::new(1, 5), &[share(1, 5, 0.75), share(2, 3, 0.25)]);
-        assert_eq!(found, [(1, X, 3.0), (2, X, 1.0)]);
-    }
-
-    #[test]
-    fn what_who_waits_did_cancels_for_each_who_ends_it() {
-        // Two of x cancel on both paths: of b remain 2 x and 1 y, of c 2 y.
-        let mut states = ThreadStates::default();
-        let histories = histories(&mut states, &[&[(2, X)], &[(4, X), (5, Y)], &[(2, X), (4, Y)]]);
-        let share = |thread, at, share| DelaySource { share, ..source(thread, at) };
-        let found = causes(states, &histories, TimeInterval::new(2, 5), &[share(1, 5, 0.75), share(2, 4, 0.25)]);
-        assert_eq!(found, [(1, X, 1.5), (1, Y, 0.75), (2, Y, 0.75)]);
-    }
-
-    #[test]
-    fn a_message_on_its_way_is_a_delay() {
-        let mut states = ThreadStates::default();
-        let histories = histories(&mut states, &[&[(1, X)], &[(1, X)]]);
-        let late = DelaySource { delay: Some(RegionState::delay(1)), ..source(1, 1) };
-        assert_eq!(causes(states, &histories, TimeInterval::new(1, 4), &[late]), [(1, RegionState::delay(1), 3.0)]);
     }
 
     #[test]

@@ -226,25 +226,6 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_at_a_barrier_leads_to_the_last_that_entered() {
-        // 0 |= 3 =|... barrier ...|= 2 =|
-        // 1 |====== 10 ======|b|
-        let barrier = RegionState::new(0, Activity::Synchronization);
-        let mut states = ThreadStates::default();
-        let mut first = ThreadHistory::new(0);
-        first.spend(3, states.intern(0, computation(1)));
-        first.wait(10, states.intern(0, barrier));
-        first.explain(Some(EndedBy { thread: 1, at: 10 }), &[]);
-        first.spend(12, states.intern(0, computation(2)));
-        let mut last = ThreadHistory::new(0);
-        last.spend(10, states.intern(1, computation(1)));
-        let (path, origin) = CriticalPathFinder::default().to(&states, &[first, last], 0, 12);
-        assert_eq!(origin, 1);
-        let expected = [((0, computation(2)), 2.0), ((1, computation(1)), 10.0)];
-        assert_eq!(path, PathSums::from_iter(expected));
-    }
-
-    #[test]
     fn a_circle_of_waits_ends() {
         let kind = RegionState::new(0, Activity::Synchronization);
         let mut states = ThreadStates::default();

@@ -230,40 +230,6 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn samples_in_the_time_that_is_waited_for_share_the_wait() {
-        let (x, y) = (RegionState::new(1, Activity::Computation), RegionState::new(2, Activity::Computation));
-        let mut states = ThreadStates::default();
-        let [own_x, x_state, y_state] = [(0, x), (1, x), (1, y)].map(|(thread, kind)| states.intern(thread, kind));
-        // thread 0  |= x 20 from 80 on =|.............................|
-        // thread 1  |== y 100 ==|==== x 60 ====|== y 20 ==|== x 20 ==|
-        let (mut waits, mut history) = (ThreadHistory::new(80), ThreadHistory::new(0));
-        waits.spend(100, own_x);
-        for (end, state) in [(100, y_state), (160, x_state), (180, y_state), (200, x_state)] {
-            history.spend(end, state);
-        }
-        let histories = [waits, history];
-        let samples =
-            |times: &[(Ns, u32)]| times.iter().map(|&(at, leaf)| TimedSample { at, leaf, ns: 40.0 }).collect();
-        // Before, at the begin of x's first part and its end, in y, at the end, and after.
-        let of_thread = [(90, 9), (100, 9), (101, 5), (160, 6), (170, 9), (200, 5), (201, 9)];
-        let mut delays = DelayTotals::new(Arc::new(vec![samples(&[(95, 6), (101, 9)]), samples(&of_thread)]));
-        delays.begin(Some(0));
-        delays.begin(Some(1));
-        let by = ActivityInterval { thread: 1, state: x_state, since: 80, until: 200 };
-        let waiting = Some(ActivityInterval { thread: 0, state: own_x, since: 80, until: 100 });
-        let cause = OwnCause { by, waiting, ns: 24.0 };
-        delays.add(&histories, &cause, 0.5);
-        // Another wait, in whose time there is no sample, by half of all that is caused.
-        let by = ActivityInterval { since: 102, until: 150, ..by };
-        delays.add(&histories, &OwnCause { by, waiting: None, ns: 12.0 }, 1.0);
-        let found = delays.finish(&states).scaled(&[((1, x), 24.0)].into_iter().collect());
-        let rows: Vec<_> = found.iter().map(|one| (one.leaf, one.samples, one.ns)).collect();
-        // Each sample has 40 of 80 − 20 of the 12; of line 6 who waits has as much.
-        assert_eq!(rows, [(5, 2, 16.0), (6, 1, 0.0)]);
-        assert!(found.iter().all(|one| (one.error_ns - 8.0 * 2.0_f64.sqrt()).abs() < 1e-9), "{found:?}");
-    }
-
     /// What is found of a thread that computes for 100 ns, sampled so: it alone causes waits of these lengths, and `all` in all.
     fn of_one_thread(samples: Vec<TimedSample>, alone: &[f64], all: f64) -> Vec<DelayingCode> {
         let x = RegionState::new(1, Activity::Computation);

@@ -247,42 +247,6 @@ mod tests {
     }
 
     #[test]
-    fn intervals_are_cut_at_the_times_asked_for() {
-        let mut history = ThreadHistory::new(10);
-        history.spend(20, state(1));
-        history.spend(30, state(1));
-        history.spend(50, state(2));
-        assert_eq!(intervals(&history, 0, 100), [(30, 50, state(2)), (10, 30, state(1))]);
-        assert_eq!(intervals(&history, 15, 40), [(30, 40, state(2)), (15, 30, state(1))]);
-        assert_eq!(intervals(&history, 15, 30), [(15, 30, state(1))]);
-        assert_eq!(intervals(&history, 50, 60), []);
-    }
-
-    #[test]
-    fn what_reaches_a_time_is_found_from_wherever_it_is_looked_for() {
-        let mut history = ThreadHistory::new(0);
-        for i in 1..=200 {
-            history.spend(10 * i, state(i as u32 % 2));
-        }
-        for time in 0..=2010 {
-            // The first that ends then or later is the last that reaches it.
-            let expected = (1..=200).filter(|i| 10 * i < time).count().min(199) + 1;
-            assert_eq!(history.count_through(usize::MAX, time), expected, "{time}");
-            assert_eq!(history.count_through(expected, time), expected, "{time}, known to be no more");
-            let past =
-                |most| history.first_intervals(history.count_through(most, time), 0, time).next().map(|past| past.end);
-            assert_eq!(past(usize::MAX), past(expected), "{time}");
-            for near in [0, 1, expected, expected + 1, 150, 200, 1000] {
-                assert_eq!(
-                    ended_before(&history.intervals, near, time) + 1,
-                    expected + usize::from(time > 2000),
-                    "{time}"
-                );
-            }
-        }
-    }
-
-    #[test]
     fn what_is_forgotten_takes_its_causes_along() {
         let mut history = ThreadHistory::new(0);
         let part = |ns| StateDuration::new(state(7), ns);

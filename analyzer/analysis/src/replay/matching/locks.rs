@@ -140,37 +140,6 @@ mod tests {
     use crate::replay::what_if::ScenarioClocks;
 
     #[test]
-    fn a_lock_waits_for_those_that_it_does_not_go_with() {
-        const WINDOW: RmaWindow = (0, 3);
-        let mut clocks = ScenarioClocks::new(Vec::new(), 0, 0);
-        let mut locks = RmaLocks::default();
-        let mut give_back = |locks: &mut RmaLocks, rank: u32, target: u32, exclusive: bool, at: Ns| {
-            let lock = LockOfRank { window: WINDOW, target, rank };
-            locks.lock(lock, HeldLock { exclusive, folded: false });
-            locks
-                .unlock(lock, false, || LockRelease { world_rank: rank, thread: rank, at, noted: clocks.note(0) })
-                .unwrap();
-        };
-        give_back(&mut locks, 1, 5, true, 10);
-        give_back(&mut locks, 2, 5, false, 20);
-        give_back(&mut locks, 3, ALL, false, 30);
-        let found = |locks: &RmaLocks, target, rank, exclusive| {
-            locks.waited_for(WINDOW, target, rank, exclusive).map(|release| (release.world_rank, release.at))
-        };
-        assert_eq!(found(&locks, 5, 4, false), Some((1, 10)), "shared locks go together");
-        assert_eq!(found(&locks, 5, 4, true), Some((3, 30)), "a lock of all is one of this target");
-        assert_eq!(found(&locks, 5, 3, true), Some((2, 20)), "nobody waits for itself");
-        assert_eq!(found(&locks, 6, 4, false), None, "another target");
-        assert_eq!(found(&locks, ALL, 4, false), Some((1, 10)), "all targets are this one, too");
-        assert_eq!(found(&locks, ALL, 1, false), None);
-        give_back(&mut locks, 4, 5, true, 40);
-        give_back(&mut locks, 4, 5, true, 50);
-        assert_eq!(found(&locks, 5, 4, false), Some((1, 10)), "of two by one rank the one before is kept");
-        let none = LockOfRank { window: WINDOW, target: 5, rank: 1 };
-        assert!(locks.unlock(none, false, || unreachable!()).is_none(), "it has none");
-    }
-
-    #[test]
     fn folded_calls_may_end_with_a_lock_that_the_next_call_gives_back() {
         const LOCK: LockOfRank = LockOfRank { window: (0, 3), target: 1, rank: 1 };
         let mut clocks = ScenarioClocks::new(Vec::new(), 0, 0);

@@ -289,7 +289,6 @@ impl<'a> ScenarioClocks<'a> {
 mod tests {
     use lbprof_collector::Activity;
 
-    use super::super::threads::ThreadChange;
     use super::*;
     use crate::replay::what_if::ScenarioNetwork;
 
@@ -316,61 +315,5 @@ mod tests {
         assert_eq!(clocks.times_s([1].into_iter()), [100.0 * 1e-9]);
         clocks.wait_for(1, noted, 8, 1);
         assert_eq!(clocks.times_s([1].into_iter()), [f64::INFINITY]);
-    }
-
-    #[test]
-    fn threads_that_work_equally_long_shorten_the_computation_that_their_regions_are_in() {
-        let conditions = [ScenarioWork::Measured, ScenarioWork::Threads(ThreadChange::Balanced(None))];
-        let conditions = conditions.map(|work| ScenarioConditions { work, ..ScenarioConditions::MEASURED });
-        let mut clocks = ScenarioClocks::new(conditions.to_vec(), 0, 0);
-        clocks.add_thread(0, 0, TimeInterval::new(0, Ns::MAX));
-        let parts = [ParallelPart {
-            site: 3,
-            begin: 10,
-            elapsed: 60,
-            team: 2,
-            excess: 20,
-            thread: lbprof_collector::record::NONE,
-        }];
-        for (activity, shown) in [(Activity::Computation, [100.0, 80.0]), (Activity::Io, [200.0, 180.0])] {
-            let begin = if activity == Activity::Io { 100 } else { 0 };
-            clocks.compute(0, RegionState::new(0, activity), TimeInterval::new(begin, begin + 100), &parts);
-            assert_eq!(clocks.times_ns([0].into_iter()), shown);
-        }
-    }
-
-    #[test]
-    fn what_a_scenario_changes_takes_as_many_times_as_long_and_nothing_else_does() {
-        let work = |work| ScenarioConditions { work, ..ScenarioConditions::IDEAL };
-        let region = ScenarioWork::Region { regions: vec![false, true], factors: vec![0.5, 4.0] };
-        let conditions = [
-            work(ScenarioWork::Measured),
-            work(region),
-            work(ScenarioWork::Rank(1, vec![0.25; 2])),
-            ScenarioConditions::MEASURED,
-        ];
-        // The regions 0 and 1, one that the scenario about regions does not know, and time that is no computation.
-        let unknown = RegionState::unknown(1);
-        let kinds =
-            [0, 1, 7].map(|region| RegionState::new(region, Activity::Computation)).into_iter().chain([unknown]);
-        let expected: [[f64; 4]; 4] =
-            [[8.0, 8.0, 2.0, 8.0], [8.0, 32.0, 2.0, 8.0], [8.0, 8.0, 8.0, 8.0], [0.0, 0.0, 0.0, 8.0]];
-        for (kind, expected) in kinds.zip(expected) {
-            // Twice, so that the conditions are more than go side by side.
-            let twice = [conditions.clone(), conditions.clone()].concat();
-            let mut clocks = ScenarioClocks::new(twice, 0, 0);
-            for rank in 0..2 {
-                clocks.add_thread(rank, 0, TimeInterval::new(0, Ns::MAX));
-            }
-            clocks.compute(1, kind, TimeInterval::new(0, 8), &[]);
-            let found: Vec<f64> = clocks.times_s([1].into_iter()).iter().map(|s| (s * 1e9).round()).collect();
-            assert_eq!(found, [expected, expected].concat(), "{kind:?}");
-            clocks.compute(0, kind, TimeInterval::new(0, 8), &[]);
-            clocks.keep_return(0, 1);
-            clocks.wait_for_return(1, 0, 1, 0);
-            let later = clocks.times_s([1].into_iter());
-            let both: Vec<f64> = clocks.times_s([0, 1].into_iter());
-            assert_eq!(later, both, "{kind:?}");
-        }
     }
 }

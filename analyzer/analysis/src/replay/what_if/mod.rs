@@ -24,8 +24,6 @@ mod edges;
 mod group;
 mod mean;
 mod pace;
-#[cfg(test)]
-mod scalar_tests;
 mod scenarios;
 mod threads;
 

@@ -262,42 +262,6 @@ fn count_passed(n: usize, near: usize, is_passed: impl Fn(usize) -> bool) -> usi
 mod tests {
     use super::*;
 
-    /// Iterations of a region, each with its time and computation.
-    type PacedIntervals = Vec<(TimeInterval, f64)>;
-
-    impl ComputationPace<'_> {
-        /// Creates a pace from iterations of several regions, each with its time and computation, and the balanced computation.
-        pub fn of_iterations(regions: Vec<(PacedIntervals, Vec<f64>)>, outside: f64) -> ComputationPace<'static> {
-            let balanced = regions.into_iter().map(|(iterations, brought_to)| {
-                let (mut series, mut all) = (IterationSeries::default(), IterationValues::default());
-                for (place, ((time, own_s), mean_s)) in iterations.into_iter().zip(brought_to).enumerate() {
-                    series.numbers.push(place as u32);
-                    series.begin_s.push(time.begin as f64 / 1e9);
-                    series.end_s.push(time.end as f64 / 1e9);
-                    series.seconds[Activity::Computation as usize].push(own_s);
-                    all.insert(place as u32, mean_s);
-                }
-                // It lives as long as the test.
-                let means = IterationMeans { all, ..IterationMeans::default() };
-                BalancedIterations { series: Box::leak(Box::new(series)), means: Arc::new(means) }
-            });
-            ComputationPace::new(balanced.collect(), outside)
-        }
-
-        /// Returns the factor at a time by definition, i.e. of the iteration in which it lies.
-        pub fn plain(&self, time: Ns) -> f64 {
-            let found = (self.regions.iter().flat_map(|of| (0..of.series.numbers.len()).map(move |at| (of, at)))).find(
-                |&(of, place): &(&BalancedIterations, usize)| {
-                    of.time(place).is_some_and(|own| own.begin <= time && time < own.end)
-                },
-            );
-            found.map_or(self.outside, |(of, place)| {
-                of.means.all.get(&of.series.numbers[place]).copied().unwrap_or(f64::NAN)
-                    / of.series.seconds_at(Activity::Computation, place)
-            })
-        }
-    }
-
     fn series(iterations: &[(u32, f64, f64, f64)]) -> IterationSeries {
         let mut series = IterationSeries::default();
         for &(number, begin_s, end_s, computation_s) in iterations {

@@ -78,32 +78,3 @@ impl<'a> BlockedIterations<'a> {
         ValueMatrix { values: seconds, ..ValueMatrix::zeros(self.rows, self.columns.len()) }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::{RankModel, SlowestInIteration};
-
-    /// A rank whose iterations 0, 1 and 3 last from 0 to 1 s, from 2 to 3 s, and from 3 s on.
-    fn model() -> Model {
-        let mut series = IterationSeries { numbers: vec![0, 1, 3], ..IterationSeries::default() };
-        (series.begin_s, series.end_s) = (vec![0.0, 2.0, 3.0], vec![1.0, 3.0, f64::NAN]);
-        series.seconds[0] = vec![1.0; 3];
-        let slowest: Vec<SlowestInIteration> = series.slowest(0);
-        let rank = RankModel { iterations: vec![(0, series)], ..RankModel::default() };
-        Model { ranks: vec![rank], slowest: vec![slowest], outermost_iterated: vec![0], ..Model::default() }
-    }
-
-    #[test]
-    fn a_wait_counts_in_the_iteration_that_it_lies_in() {
-        let model = model();
-        let mut blocked = BlockedIterations::new(&model, &RankRows::new(vec![0])).unwrap();
-        let s = 1_000_000_000;
-        // In the first, between two, in the second, in the last.
-        for &(begin, end) in [(0, s / 2), (s, 2 * s), (2 * s, 3 * s), (4 * s, 6 * s)].iter() {
-            blocked.add(0, begin, end);
-        }
-        blocked.add(7, 0, s);
-        assert_eq!(blocked.finish().values, [0.5, 1.0, 2.0]);
-    }
-}

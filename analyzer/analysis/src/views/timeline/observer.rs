@@ -278,25 +278,6 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_waits_is_waiting_first_and_then_what_it_is() {
-        let model = model(1);
-        let mut watch = TimelineObserver::new(&model).unwrap();
-        watch.on_interval(&spent(1, 0, 20, Activity::Computation));
-        watch.on_interval(&StateInterval { wait: waited(60, 0), ..spent(1, 20, 80, Activity::PointToPoint) });
-        watch.on_message(&message(0, 50));
-        let seen = watch.finish();
-        let spans: Vec<_> = seen.spans.unwrap().iter().map(|one| (one.rank, one.begin, one.end, one.state)).collect();
-        assert_eq!(spans, [(2, 0, 20, 0), (2, 20, 60, WAITING), (2, 60, 80, Activity::PointToPoint as u8)]);
-        let waits: Vec<_> = seen.waits.iter().map(|one| (one.rank, one.begin, one.end, one.delay_source)).collect();
-        assert_eq!((waits, seen.all_waits), (vec![(2, 20, 60, 0)], 1));
-        assert_eq!(seen.messages, [message(0, 50)]);
-        let sums: Vec<_> =
-            seen.shares.iter().map(|(state, all)| (*state, all.iter().map(|&one| u32::from(one)).sum())).collect();
-        // A bin is a nanosecond.
-        assert_eq!(sums, [(0, 20 * 255), (Activity::PointToPoint as u8, 20 * 255), (WAITING, 40 * 255_u32)]);
-    }
-
-    #[test]
     fn of_many_calls_only_shares_are_kept_and_of_other_threads_only_waits() {
         let model = model(MOST_CALLS / 2 + 1);
         let mut watch = TimelineObserver::new(&model).unwrap();

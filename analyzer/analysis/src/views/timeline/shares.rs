@@ -90,24 +90,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_is_shared_out_to_the_bins_that_it_lies_in() {
-        let mut shares = StateShares::new(2, 4, 400);
-        shares.add(0, 1, 60, 340);
-        shares.add(0, 0, 0, 60);
-        shares.add(1, 0, 110, 130);
-        // Outside of the window there are no bins.
-        shares.add(1, 2, -100, 100);
-        shares.add(1, 2, 300, 900);
-        shares.add(1, 3, 400, 900);
-        let found = shares.finish(&[1, 1]);
-        // A hundredth of a bin is 2.55.
-        assert_eq!(found[0], (0, vec![153, 0, 0, 0, 0, 51, 0, 0]));
-        assert_eq!(found[1], (1, vec![102, 255, 255, 102, 0, 0, 0, 0]));
-        assert_eq!(found[2], (2, vec![0, 0, 0, 0, 255, 0, 0, 255]));
-        assert_eq!(found.len(), 3);
-    }
-
-    #[test]
     fn little_time_in_many_bins_is_not_lost() {
         let mut shares = StateShares::new(1, 1000, 1_000_000);
         for bin in 0..1000 {

@@ -52,15 +52,6 @@ const MASTER: u32 = 2;
 const WORKER: u32 = 3;
 
 #[test]
-fn like_ranks_are_one_cluster_however_slow_one_is() {
-    let calls: &[_] = &[(MAIN, 1, Barrier, 100.0), (EXCHANGE, 2, Send, 100.0)];
-    let mut scripts = vec![(calls, 0.25); 63];
-    scripts.push((calls, 0.99));
-    let found = cluster_ranks(&codes(&scripts));
-    assert_eq!((found.n, found.differ(), found.profiles), (1, false, 1));
-}
-
-#[test]
 fn a_master_is_of_no_cluster_and_its_workers_of_one() {
     let bcast = (MAIN, 1, Bcast, 1.0);
     let master: &[_] = &[bcast, (MASTER, 10, Recv, 300.0), (MASTER, 11, Send, 300.0)];
@@ -78,22 +69,6 @@ fn a_master_is_of_no_cluster_and_its_workers_of_one() {
         .map(|own| own.iter().map(|own: &DistinctiveCode| own.piece).collect())
         .collect();
     assert_eq!(own, [vec![3, 4], vec![1, 2]], "all but the broadcast, which all make");
-}
-
-#[test]
-fn a_master_in_the_same_function_is_known_by_its_time() {
-    let bcast = (MAIN, 1, Bcast, 1.0);
-    let master: &[_] = &[bcast, (MAIN, 10, Recv, 300.0), (MAIN, 11, Send, 300.0)];
-    let worker: &[_] = &[bcast, (MAIN, 20, Send, 100.0), (MAIN, 21, Recv, 100.0)];
-    assert_eq!(of(&[(master, 0.05), (worker, 0.8), (worker, 0.9), (worker, 0.95)]), [None, Some(0), Some(0), Some(0)]);
-}
-
-#[test]
-fn two_programs_are_two_clusters() {
-    let ocean: &[_] = &[(10, 1, Send, 500.0), (10, 2, Recv, 500.0), (MAIN, 9, Barrier, 10.0)];
-    let air: &[_] = &[(20, 3, Allreduce, 800.0), (MAIN, 9, Barrier, 10.0)];
-    let scripts = [(ocean, 0.8), (air, 0.8), (ocean, 0.8), (air, 0.8), (air, 0.8)];
-    assert_eq!(of(&scripts), [Some(0), Some(1), Some(0), Some(1), Some(1)]);
 }
 
 #[test]
@@ -134,20 +109,6 @@ fn an_idle_rank_does_not_tie_two_programs_together() {
     let found = of(&[(ocean, 0.8), (ocean, 0.8), (air, 0.8), (air, 0.8), (idle, 0.0)]);
     assert_eq!(found[..4], [0, 0, 1, 1].map(Some));
     assert!(found[4].is_some());
-}
-
-#[test]
-fn borders_and_the_two_sides_of_an_exchange_run_the_same_program() {
-    // A chain: the first only sends, the last only receives. Even ranks send first, odd ones receive first.
-    let (first, inner, last): (&[_], &[_], &[_]) = (
-        &[(EXCHANGE, 1, Send, 100.0)],
-        &[(EXCHANGE, 2, Recv, 100.0), (EXCHANGE, 1, Send, 100.0)],
-        &[(EXCHANGE, 2, Recv, 100.0)],
-    );
-    assert!(!cluster_ranks(&codes(&[(first, 0.9), (inner, 0.6), (inner, 0.3), (last, 0.2)])).differ());
-    let even: &[_] = &[(EXCHANGE, 1, Send, 100.0), (EXCHANGE, 2, Recv, 100.0)];
-    let odd: &[_] = &[(EXCHANGE, 3, Recv, 100.0), (EXCHANGE, 4, Send, 100.0)];
-    assert!(!cluster_ranks(&codes(&[(even, 0.9), (odd, 0.3), (even, 0.3), (odd, 0.3)])).differ());
 }
 
 #[test]

@@ -239,47 +239,6 @@ mod tests {
     }
 
     #[test]
-    fn the_causal_model_of_a_multiplication() {
-        let graph = graph();
-        let edges: Vec<String> = graph.edges.iter().map(|edge| format!("{} → {}", edge.from, edge.to)).collect();
-        assert_eq!(
-            edges,
-            [
-                "n → #op main/multiply",
-                "P → #q main/broadcast",
-                "n → #q main/broadcast",
-                "#q main/broadcast → T_comm main/broadcast",
-                "#q main/broadcast → T_idle main/broadcast",
-                "#op main/multiply → T_comp main/multiply",
-                "T_comp main/multiply → T_comp",
-                "T_comm main/broadcast → T_comm",
-                "T_idle main/broadcast → T_idle",
-                "P → T_par",
-                "T_comp → T_par",
-                "T_comm → T_par",
-                "T_idle → T_par",
-                "T_par → S",
-                "T_seq → S",
-            ]
-        );
-        let pairs: Vec<String> = graph.independent.iter().map(|(from, to)| format!("{from} {to}")).collect();
-        assert_eq!(pairs, ["P #op main/multiply"]);
-        assert!(graph.difference.unwrap() < 1e-14);
-    }
-
-    #[test]
-    fn edges_carry_equations() {
-        let graph = graph();
-        let of = |to: &str| graph.edges.iter().find(|edge| edge.to.to_string() == to).unwrap();
-        let by_law = of("T_comp main/multiply");
-        assert_eq!((by_law.text.as_str(), by_law.n_runs), ("T_comp = 50.0 ns/operation·#op", Some(13)));
-        assert!(by_law.note.is_none() && by_law.relative_error.unwrap() < 1e-9);
-        let by_polynomial = of("#op main/multiply");
-        assert_eq!((by_polynomial.text.as_str(), by_polynomial.n_runs), ("#op = 2.00·n³", Some(7)));
-        assert_eq!(of("S").kind, EdgeEvidence::Defined);
-    }
-
-    #[test]
     fn nodes_are_in_the_order_of_causes() {
         let kinds: Vec<CausalNodeKind> = graph().nodes.iter().map(|node| node.kind).collect();
         assert!(kinds.is_sorted(), "{kinds:?}");

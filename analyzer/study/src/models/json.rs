@@ -29,21 +29,8 @@ mod tests {
 
     use super::super::StudyModels;
     use super::super::causal::CausalGraph;
-    use super::super::multiplication_tests::{DELTA, multiplication, study};
+    use super::super::multiplication_tests::{multiplication, study};
     use super::*;
-
-    #[test]
-    fn the_documents_have_what_a_page_draws() {
-        let of = StudyModels::from_runs(&study()).unwrap();
-        let found: Value = serde_json::from_str(&write_document(&of).unwrap()).unwrap();
-        assert_eq!((&found["schema"], &found["n_runs"]), (&SCHEMA.into(), &13.into()));
-        let relations = found["phases"][0]["relations"].as_array().unwrap();
-        let of_time = relations.iter().find(|one| one["from"] == "#op main/multiply").unwrap();
-        assert!((of_time["linear"]["delta"].as_f64().unwrap() / DELTA - 1.0).abs() < 1e-9);
-        assert_eq!(of_time["points"].as_array().unwrap().len(), 13);
-        let graph: Value = serde_json::from_str(&write_document(&CausalGraph::from_models(&of)).unwrap()).unwrap();
-        assert_eq!(graph["edges"][0]["kind"], "fitted");
-    }
 
     #[test]
     fn two_sizes_are_too_few_for_a_law_that_fits_badly() {

@@ -301,7 +301,7 @@ fn split_result<T>(result: Result<T, FitError>) -> (Option<T>, Option<FitError>)
 
 #[cfg(test)]
 mod tests {
-    use super::super::multiplication_tests::{DELTA, DELTA_Q, multiplication, study};
+    use super::super::multiplication_tests::{DELTA_Q, multiplication, study};
     use super::super::variables::RANKS;
     use super::*;
 
@@ -313,27 +313,6 @@ mod tests {
 
     fn degree(models: &StudyModels, from: &str, to: &str) -> usize {
         relation(models, from, to).polynomial.as_ref().unwrap().fit.degree
-    }
-
-    #[test]
-    fn the_laws_of_a_multiplication_are_found() {
-        let models = StudyModels::from_runs(&study()).unwrap();
-        assert_eq!(
-            (models.program.as_str(), models.n_runs, models.variables.clone()),
-            ("matmul", 13, vec!["P".into(), "n".into()])
-        );
-        assert_eq!(degree(&models, "n", "#op main/multiply"), 3);
-        assert_eq!(degree(&models, "n", "T_comp main/multiply"), 3);
-        assert_eq!(degree(&models, "#op main/multiply", "T_comp main/multiply"), 1);
-        assert_eq!(degree(&models, "n", "#q main/broadcast"), 2);
-        assert!(relation(&models, "P", "#op main/multiply").is_independent());
-        let law = relation(&models, "#op main/multiply", "T_comp main/multiply").law().unwrap();
-        assert!((law.delta / DELTA - 1.0).abs() < 1e-9, "{law:?}");
-        let law = relation(&models, "#q main/broadcast", "T_comm main/broadcast").law().unwrap();
-        assert!((law.delta / DELTA_Q - 1.0).abs() < 1e-9, "{law:?}");
-        assert_eq!(law.n_points, 13, "all runs");
-        let law = relation(&models, "#q main/broadcast", "T_idle main/broadcast").law().unwrap();
-        assert!((law.delta / DELTA_Q - 0.5).abs() < 1e-9);
     }
 
     #[test]
@@ -450,12 +429,5 @@ mod tests {
         let mut sums = models.phases.iter().flat_map(|phase| &phase.relations);
         assert!(sums.all(|relation| !relation.runs.contains(&(runs.len() - 1))));
         assert_eq!(models.remarks[0], "Data are incomplete: run 13.");
-    }
-
-    #[test]
-    fn efficiency_is_the_inverse_of_all_overheads() {
-        let models = StudyModels::from_runs(&study()).unwrap();
-        assert!(models.totals.iter().all(|totals| totals.difference.unwrap().abs() < 1e-14), "{:?}", models.totals);
-        assert!(models.totals[2].is_measured && !models.totals[0].is_measured);
     }
 }

@@ -10,14 +10,8 @@ use lbprof_simulator::scenario::{RankScript, Scenario, header};
 use lbprof_test_runs::written;
 use serde_json::{Value, json};
 
+use crate::late_sender::late_sender;
 use crate::program::{assert_fails, lb_report, stdout_of, text_of};
-
-/// Rank 0 computes 30 ms, then sends 800 bytes to rank 1, which computes 10 ms and waits.
-fn late_sender() -> Scenario {
-    Scenario::ranks(2)
-        .rank(0, |r| r.region("work", |r| r.compute(30)).at("sender").send(1, 7, 800, 0.5))
-        .rank(1, |r| r.compute(10).recv(0, 7, 800, 20.5))
-}
 
 #[test]
 fn dump_prints_every_record() {

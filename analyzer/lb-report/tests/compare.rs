@@ -1,7 +1,5 @@
 //! Comparisons of runs made by hand: what changed is named first, the parts add up, equal runs differ by nothing.
 
-use std::path::Path;
-
 use lbprof_collector::Activity;
 use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_study::RunMetrics;
@@ -14,6 +12,8 @@ use lbprof_study::compare::{
 use lbprof_test_runs::{found_model, model, report_on};
 use proptest::prelude::*;
 use tempfile::TempDir;
+
+use crate::program::{lb_report, stdout_of};
 
 fn run(scenario: Scenario) -> RunMetrics {
     let model = model(scenario);
@@ -232,22 +232,6 @@ fn what_else_differs_is_reported() {
 }
 
 #[test]
-fn names_reach_neither_terminal_nor_markup() {
-    let evil = "\u{1b}[31m<img src=x>|`";
-    let with = |ms: f64| {
-        run(Scenario::ranks(2).each(|_, script| script.region(evil, |script| script.compute(ms)).barrier(1.0)))
-    };
-    let comparison = compare(with(10.0), with(90.0));
-    let colour = text::render_comparison(&comparison, &[], &text::ComparisonTextOptions { columns: 100, top: 8 });
-    assert!(!colour.contains("\u{1b}[31m<"), "{colour}");
-    let markdown = markdown::render_markdown(&comparison, &[]);
-    assert!(!markdown.replace("\\<", "").contains('<') && !markdown.contains('\u{1b}'), "{markdown}");
-    let mut bytes = Vec::new();
-    json::write_comparison(&comparison, &[], &mut bytes).unwrap();
-    assert!(!bytes.contains(&0x1b));
-}
-
-#[test]
 fn conditions_go_to_markdown_and_junit() {
     let comparison = compare(run(steps(4, before)), run(steps(4, after)));
     let conditions: Vec<FailCondition> =
@@ -325,12 +309,6 @@ proptest! {
     }
 }
 
-/// lb-report compare, with arguments, in a folder that holds runs "base", "same" and "slow".
-fn lb_report(here: &Path, arguments: &[&str]) -> assert_cmd::assert::Assert {
-    let mut command = assert_cmd::Command::cargo_bin("lb-report").expect("lb-report is built");
-    command.args(arguments).current_dir(here).env_remove("CLICOLOR_FORCE").assert()
-}
-
 fn runs() -> TempDir {
     let here = tempfile::tempdir().expect("a folder");
     steps(4, before).write(&here.path().join("base")).expect("a run");
@@ -345,7 +323,7 @@ fn runs() -> TempDir {
 fn exit_codes_report_conditions() {
     let here = runs();
     let code = |arguments: &[&str], code: i32| {
-        let output = lb_report(here.path(), arguments).code(code).get_output().clone();
+        let output = lb_report(here.path(), arguments).assert().code(code).get_output().clone();
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
     };
     let (text, _) = code(&["compare", "base", "slow"], 0);
@@ -401,51 +379,35 @@ fn exit_codes_report_conditions() {
 #[test]
 fn several_runs_a_side_and_documents() {
     let here = runs();
-    lb_report(
-        here.path(),
-        &[
-            "compare",
-            "base",
-            "same",
-            "--with",
-            "slow",
-            "slow-2",
-            "--json",
-            "c.json",
-            "--markdown",
-            "c.md",
-            "--junit",
-            "c.xml",
-        ],
-    )
-    .code(0);
+    let all = "compare base same --with slow slow-2 --json c.json --markdown c.md --junit c.xml";
+    stdout_of(here.path(), &all.split(' ').collect::<Vec<_>>(), 0);
     let read = |name: &str| std::fs::read_to_string(here.path().join(name)).expect(name);
     let document: serde_json::Value = serde_json::from_str(&read("c.json")).expect("it is JSON");
     assert_eq!((&document["schema"], &document["noise"]["known"]), (&"lbprof-compare/1".into(), &true.into()));
     assert_eq!(document["new"]["runs"].as_array().map(Vec::len), Some(2));
     assert!(read("c.md").starts_with("**152.5 ms instead of 122.5 ms (+24.5 %)") && read("c.xml").starts_with("<?xml"));
-    let stdout = lb_report(here.path(), &["compare", "base", "slow", "--json"]).code(0).get_output().stdout.clone();
-    assert!(stdout.starts_with(b"{\n") && stdout.ends_with(b"}\n"));
+    let stdout = stdout_of(here.path(), &["compare", "base", "slow", "--json"], 0);
+    assert!(stdout.starts_with("{\n") && stdout.ends_with("}\n"));
 }
 
 #[test]
 fn runs_of_a_study_are_compared_and_shown_on_a_page() {
     let here = runs();
-    lb_report(here.path(), &["study", "add", "force.study", "base", "slow"]).code(0);
-    let stdout = lb_report(here.path(), &["compare", "force.study:1", "slow"]).code(0).get_output().stdout.clone();
-    let text = String::from_utf8(stdout).unwrap();
+    let run = |arguments: &[&str], code| stdout_of(here.path(), arguments, code);
+    run(&["study", "add", "force.study", "base", "slow"], 0);
+    let text = run(&["compare", "force.study:1", "slow"], 0);
     assert!(text.contains("rank 2 computes 30.0 ms longer in step/force, and others\nwait for it."), "{text}");
-    lb_report(here.path(), &["compare", "base", "slow", "--quiet", "--html", "c.html"]).code(0).stdout("");
+    assert_eq!(run(&["compare", "base", "slow", "--quiet", "--html", "c.html"], 0), "");
     let page = std::fs::read_to_string(here.path().join("c.html")).unwrap();
     assert!(page.contains("id=\"comparison\"") && page.contains("rank 2 computes 30.0 ms longer"), "{page}");
-    lb_report(here.path(), &["compare", "force.study:1", "force.study:2", "--fail-if", "elapsed_s > base"]).code(3);
-    lb_report(here.path(), &["compare", "force.study:1", "force.study:7"]).code(2);
-    lb_report(here.path(), &["compare", "force.study:1", "none.study:7"]).code(5);
-    lb_report(here.path(), &["study", "html", "force.study", "force.html"]).code(0).stdout("");
+    run(&["compare", "force.study:1", "force.study:2", "--fail-if", "elapsed_s > base"], 3);
+    run(&["compare", "force.study:1", "force.study:7"], 2);
+    run(&["compare", "force.study:1", "none.study:7"], 5);
+    assert_eq!(run(&["study", "html", "force.study", "force.html"], 0), "");
     let page = std::fs::read_to_string(here.path().join("force.html")).expect("the page");
     assert!(
         page.starts_with("<!doctype html>") && page.contains("id=\"study\"") && page.contains("default-src 'none'")
     );
-    lb_report(here.path(), &["study", "html", "none.study", "none.html"]).code(5);
+    run(&["study", "html", "none.study", "none.html"], 5);
     assert!(!here.path().join("none.html").exists());
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Output;
 
-use assert_cmd::Command;
 use lbprof_analysis::model::Model;
 use lbprof_export::perfetto::packets::{BEGIN, END, INSTANT, TracePacket};
 use lbprof_simulator::scenario::Scenario;
@@ -12,11 +11,11 @@ use lbprof_test_runs::{model_in, written};
 use prost::Message;
 use serde_json::Value;
 
-use crate::program::text_of;
+use crate::late_sender::late_sender;
+use crate::program::{lb_report, stdout_of, text_of};
 
 fn export(arguments: &[&str]) -> Output {
-    let mut command = Command::cargo_bin("lb-report").expect("lb-report is built");
-    command.arg("export").args(arguments).arg("--no-symbols").output().unwrap()
+    lb_report(Path::new("."), &[&["export"], arguments, &["--no-symbols"]].concat()).output().unwrap()
 }
 
 fn exported(arguments: &[&str]) -> Vec<u8> {
@@ -25,13 +24,6 @@ fn exported(arguments: &[&str]) -> Vec<u8> {
     let errors: String = errors.lines().filter(|line| !line.contains("open it with https://ui.perfetto.dev")).collect();
     assert_eq!((output.status.code(), errors.as_str()), (Some(0), ""), "{arguments:?}");
     output.stdout
-}
-
-/// Rank 0 computes 30 ms, then sends 800 bytes to rank 1, which computes 10 ms and waits.
-fn late_sender() -> Scenario {
-    Scenario::ranks(2)
-        .rank(0, |r| r.region("work", |r| r.compute(30)).at("sender").send(1, 7, 800, 0.5))
-        .rank(1, |r| r.compute(10).at("receiver").recv(0, 7, 800, 20.5))
 }
 
 /// Six steps of four ranks, of which one, each time another, computes longer; they exchange with their neighbours and meet.
@@ -266,8 +258,7 @@ fn talp_has_the_efficiencies_of_the_report_for_each_region() {
     let hosts = hosts.hosts(|rank| if rank < 2 { "node0" } else { "node1" }.to_owned());
     for scenario in [hosts, steps(), steps().profile_mode()] {
         let dir = written(scenario);
-        let output = Command::cargo_bin("lb-report").unwrap().arg(dir.path()).args(["--json", "--no-symbols"]).output();
-        let report: Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+        let report: Value = serde_json::from_str(&stdout_of(dir.path(), &[".", "--json", "--no-symbols"], 0)).unwrap();
         let talp: Value = serde_json::from_slice(&exported(&["talp", text_of(dir.path())])).unwrap();
         assert!(talp["dlbVersion"].as_str().is_some_and(|version| version.starts_with("3.6.")), "{talp}");
         assert_eq!(talp["timestamp"], "2023-11-14T22:13:20Z");

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use assert_cmd::Command;
 use lbprof_analysis::analyse::{AnalysisOptions, analyse_run};
 use lbprof_analysis::model::Model;
 use lbprof_analysis::read::open::RecordedRun;
@@ -22,6 +21,8 @@ use lbprof_simulator::summaries::{sum_up, summed_up};
 use lbprof_test_runs::{json, marked, report_on, written};
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::program::stdout_of;
 
 /// Iterations that summaries keep, where a test is about something else.
 const MANY: usize = 4096;
@@ -343,25 +344,20 @@ fn what_is_added_after_the_index_counts() {
     assert!(summed_up(&log, MANY).unwrap().is_some());
 }
 
-fn lb_report(dir: &Path, arguments: &[&str]) -> (String, Value) {
-    let run = |more: &[&str]| {
-        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("lb-report"));
-        let output = command.arg(dir).args(arguments).args(more).output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    };
+fn text_and_json(dir: &Path, arguments: &[&str]) -> (String, Value) {
+    let run = |more: &[&str]| stdout_of(dir, &[&["."], arguments, more].concat(), 0);
     (run(&[]), serde_json::from_str(&run(&["--json"])).unwrap())
 }
 
 #[test]
 fn lb_report_says_that_it_took_a_first_look_and_how_to_get_more() {
     let dir = with_summaries(rich(), MANY);
-    let (text, document) = lb_report(dir.path(), &["--summary"]);
+    let (text, document) = text_and_json(dir.path(), &["--summary"]);
     assert!(text.contains("First look: from the summaries of 3 ranks. Not analysed:"), "{text}");
     let summary = &document["run"]["summary"];
     assert_eq!((&summary["asked"], &summary["ranks_from_summaries"]), (&true.into(), &3.into()));
     assert_eq!((&document["blocking"], &document["functions"]), (&Value::Null, &Value::Null));
-    let (text, document) = lb_report(dir.path(), &[]);
+    let (text, document) = text_and_json(dir.path(), &[]);
     assert!(!text.contains("First look"), "{text}");
     assert_eq!(document["run"]["summary"], Value::Null);
     assert!(document["blocking"].is_object());
@@ -372,12 +368,12 @@ fn lb_report_says_that_it_took_a_first_look_and_how_to_get_more() {
     entries[batch].contents.records = 300_000_000;
     end_with(&mut log, &entries);
     fs::write(&path, &log).unwrap();
-    let (text, document) = lb_report(dir.path(), &[]);
+    let (text, document) = text_and_json(dir.path(), &[]);
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains("records would take about 75 s; --summary=no makes it."), "{text}");
     assert!(flat.contains("summaries of 2 ranks, and the events of 1 rank without a usable summary"), "{text}");
     assert_eq!(document["run"]["summary"]["asked"], false);
     for full in [&["--summary=no"][..], &["--no-blocking"], &["--what-if", "rank=0"], &["--from", "0s"]] {
-        assert_eq!(lb_report(dir.path(), full).1["run"]["summary"], Value::Null, "{full:?}");
+        assert_eq!(text_and_json(dir.path(), full).1["run"]["summary"], Value::Null, "{full:?}");
     }
 }

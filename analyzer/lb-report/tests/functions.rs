@@ -23,6 +23,8 @@ use lbprof_simulator::scenario::Scenario;
 use lbprof_test_runs::md::{Program, run_of, run_on, speed_of, step_of};
 use lbprof_test_runs::{marked, written};
 
+use crate::program::{lb_report, stdout_of, text_of};
+
 fn report(dir: &Path, selection: &Selection) -> Report {
     let run = RecordedRun::open(Some(dir)).unwrap();
     let analysis = analyse_run(&run, selection, &AnalysisOptions { symbols: true, ..marked() }, |_| ()).unwrap();
@@ -571,8 +573,7 @@ fn a_run_without_samples_has_no_functions() {
 }
 
 fn exported(arguments: &[&str]) -> std::process::Output {
-    let mut command = assert_cmd::Command::cargo_bin("lb-report").unwrap();
-    command.arg("export").args(arguments).arg("--quiet").output().unwrap()
+    lb_report(Path::new("."), &[&["export"], arguments, &["--quiet"]].concat()).output().unwrap()
 }
 
 #[test]
@@ -652,12 +653,10 @@ fn compare_names_the_function_that_changed() {
             script.barrier(1.0 + 0.0 * f64::from(rank))
         })),
     );
-    let compared = |sides: [&str; 2], arguments: &[&str]| {
-        let mut command = assert_cmd::Command::cargo_bin("lb-report").unwrap();
-        command.arg("compare").args(sides).args(["--quiet"]).args(arguments).output().unwrap().stdout
-    };
-    let folders = [base.path(), new.path()].map(|path| path.to_str().unwrap());
-    let document: serde_json::Value = serde_json::from_slice(&compared(folders, &["--json"])).unwrap();
+    let compared =
+        |[one, other]: [&str; 2], format: &str| stdout_of(base.path(), &["compare", one, other, "--quiet", format], 0);
+    let folders = [base.path(), new.path()].map(text_of);
+    let document: serde_json::Value = serde_json::from_str(&compared(folders, "--json")).unwrap();
     let [change] = document["functions"].as_array().unwrap().as_slice() else { panic!("{document:#}") };
     assert_eq!(change["function"], "halo (md.c)");
     for change in [change, &change["regions"][0]] {
@@ -665,7 +664,7 @@ fn compare_names_the_function_that_changed() {
         assert!((found - 0.06).abs() <= 2.0 * error && found >= 2.0 * error, "{change}");
     }
     assert_eq!((&change["regions"][0]["region"], change["regions"].as_array().unwrap().len()), (&"main".into(), 1));
-    let text = String::from_utf8(compared(folders, &[])).unwrap();
+    let text = compared(folders, "--color=never");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         words.contains("By samples, halo (md.c) computes ") && words.contains(" ms more there in the mean over ranks."),
@@ -673,13 +672,9 @@ fn compare_names_the_function_that_changed() {
     );
     assert!(text.contains("Functions\n") && text.contains("most of it in"), "{text}");
 
-    let study = base.path().join("runs.study");
-    let study = study.to_str().unwrap();
-    let mut command = assert_cmd::Command::cargo_bin("lb-report").unwrap();
-    command.args(["study", "add", study]).args(folders).arg("--quiet").assert().code(0);
-    let kept = [format!("{study}:1"), format!("{study}:2")];
-    let kept: serde_json::Value =
-        serde_json::from_slice(&compared(kept.each_ref().map(String::as_str), &["--json"])).unwrap();
+    stdout_of(base.path(), &["study", "add", "runs.study", folders[0], folders[1], "--quiet"], 0);
+    let kept = compared(["runs.study:1", "runs.study:2"], "--json");
+    let kept: serde_json::Value = serde_json::from_str(&kept).unwrap();
     assert_eq!(kept["functions"], document["functions"]);
 }
 

@@ -1,10 +1,17 @@
-//! A run with a message and a collective, for the formats of other programs.
+//! Runs with a late sender.
 
 use lbprof_collector::Operation;
 use lbprof_simulator::scenario::Scenario;
 
-/// Rank 0 computes 30 ns, then sends 800 bytes to rank 1, which computes 10 ns and waits; then rank 1 gives all a number.
+/// Rank 0 computes 30 ms, then sends 800 bytes to rank 1, which computes 10 ms and waits.
 pub fn late_sender() -> Scenario {
+    Scenario::ranks(2)
+        .rank(0, |r| r.region("work", |r| r.compute(30)).at("sender").send(1, 7, 800, 0.5))
+        .rank(1, |r| r.compute(10).at("receiver").recv(0, 7, 800, 20.5))
+}
+
+/// Rank 0 computes 30 ns, then sends 800 bytes to rank 1, which computes 10 ns and waits; then rank 1 gives all a number.
+pub fn late_sender_and_bcast() -> Scenario {
     let ns = 1e-6;
     Scenario::ranks(2)
         .rank(0, move |r| {

@@ -5,18 +5,17 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use assert_cmd::Command;
 use lbprof_collector::Operation;
 use lbprof_collector::record::CallFlags;
 use lbprof_simulator::scenario::Scenario;
 use lbprof_test_runs::written;
 
-use crate::late_sender::late_sender;
+use crate::late_sender::late_sender_and_bcast;
+use crate::program::lb_report;
 
 fn export(dir: &Path, more: &[&str]) -> Output {
-    let mut command = Command::cargo_bin("lb-report").expect("lb-report is built");
-    command.current_dir(dir).args(["export", "otf2", ".", "-o", "trace", "--no-symbols", "--quiet"]).args(more);
-    command.output().unwrap()
+    let archive = ["export", "otf2", ".", "-o", "trace", "--no-symbols", "--quiet"];
+    lb_report(dir, &[&archive, more].concat()).output().unwrap()
 }
 
 /// The events of the run in `dir`, as otf2-print shows them: kind, location, time and the rest.
@@ -56,7 +55,7 @@ fn essence(line: &str) -> String {
 
 #[test]
 fn an_archive_has_regions_calls_waits_messages_and_collectives() {
-    let dir = written(late_sender());
+    let dir = written(late_sender_and_bcast());
     let expected = [
         "ENTER 0 0 main",
         "ENTER 0 0 work",
@@ -88,7 +87,7 @@ fn an_archive_has_regions_calls_waits_messages_and_collectives() {
 
 #[test]
 fn a_part_of_the_ranks_has_communicators_of_these_alone_and_no_half_messages() {
-    let dir = written(late_sender());
+    let dir = written(late_sender_and_bcast());
     let events = events(dir.path(), &["--ranks", "1"]);
     assert!(!events.iter().any(|line| line.starts_with("MPI_RECV")), "{events:#?}");
     let collective = events.iter().find(|line| line.starts_with("MPI_COLLECTIVE_END")).unwrap();
@@ -149,19 +148,15 @@ fn a_send_that_was_cancelled_is_started_and_cancelled_and_no_receive_has_its_mes
 
 #[test]
 fn without_the_library_the_error_names_the_packages_and_nothing_is_left() {
-    let dir = written(late_sender());
+    let dir = written(late_sender_and_bcast());
     let before = fs::read_dir(dir.path()).unwrap().count();
     let libraries = tempfile::tempdir().unwrap();
     for name in ["libotf2.so.10", "libopen-trace-format2.so.10", "libopen-trace-format2.so", "libotf2.so"] {
         // The loader looks no further than at a file of this name.
         fs::write(libraries.path().join(name), "no library").unwrap();
     }
-    let mut command = Command::cargo_bin("lb-report").expect("lb-report is built");
-    command
-        .current_dir(dir.path())
-        .args(["export", "otf2", ".", "-o", "trace"])
-        .env("LD_LIBRARY_PATH", libraries.path());
-    let output = command.output().unwrap();
+    let mut command = lb_report(dir.path(), &["export", "otf2", ".", "-o", "trace"]);
+    let output = command.env("LD_LIBRARY_PATH", libraries.path()).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(6), "{errors}");
     assert!(errors.contains("Install libotf2-trace-dev (Debian, Ubuntu)"), "{errors}");
@@ -170,7 +165,7 @@ fn without_the_library_the_error_names_the_packages_and_nothing_is_left() {
 
 #[test]
 fn a_folder_with_files_is_left_as_it_is() {
-    let dir = written(late_sender());
+    let dir = written(late_sender_and_bcast());
     fs::create_dir(dir.path().join("trace")).unwrap();
     fs::write(dir.path().join("trace/notes"), "mine").unwrap();
     let output = export(dir.path(), &[]);

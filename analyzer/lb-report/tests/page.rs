@@ -3,7 +3,6 @@
 use std::io::Read;
 use std::path::Path;
 
-use assert_cmd::Command;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::GzDecoder;
@@ -12,15 +11,16 @@ use lbprof_simulator::scenario::Scenario;
 use lbprof_test_runs::written;
 use serde_json::Value;
 
-fn lb_report(dir: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("lb-report").expect("lb-report is built");
-    command.arg(dir).args(arguments).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
-    command
+use crate::program::{lb_report, stdout_of};
+
+/// What lb-report says of the run in the folder, which goes well.
+fn said(dir: &Path, arguments: &[&str]) -> String {
+    stdout_of(dir, &[&["."], arguments].concat(), 0)
 }
 
 fn page_in(dir: &Path, arguments: &[&str]) -> String {
     let file = dir.join("page.html");
-    let all = [&["--quiet", "--html", file.to_str().unwrap()], arguments].concat();
+    let all = [&[".", "--quiet", "--html", "page.html"], arguments].concat();
     lb_report(dir, &all).assert().code(0).stdout("").stderr("");
     std::fs::read_to_string(file).unwrap()
 }
@@ -112,9 +112,8 @@ fn the_page_is_one_file_that_asks_for_nothing() {
 fn the_page_holds_the_report_as_json_and_as_text() {
     let dir = written(steps(4));
     let page = page_in(dir.path(), &[]);
-    let json = lb_report(dir.path(), &["--json"]).assert().code(0).get_output().stdout.clone();
-    assert_eq!(data(&page, "report"), serde_json::from_slice::<Value>(&json).unwrap());
-    let text = lb_report(dir.path(), &[]).assert().code(0).get_output().stdout.clone();
+    assert_eq!(data(&page, "report"), serde_json::from_str::<Value>(&said(dir.path(), &["--json"])).unwrap());
+    let text = said(dir.path(), &[]);
     let shown = between(&page, "<noscript><pre>\n", "</pre></noscript>");
     let shown = shown
         .replace("&lt;", "<")
@@ -122,7 +121,7 @@ fn the_page_holds_the_report_as_json_and_as_text() {
         .replace("&amp;", "&")
         .replace("&quot;", "\"")
         .replace("&apos;", "'");
-    assert_eq!(shown, String::from_utf8(text).unwrap());
+    assert_eq!(shown, text);
 }
 
 #[test]
@@ -267,15 +266,11 @@ fn names_are_data_and_never_markup() {
 #[test]
 fn text_or_json_is_printed_beside_the_page() {
     let dir = written(steps(2));
-    let file = dir.path().join("page.html");
-    let html = ["--html", file.to_str().unwrap()];
-    let text = lb_report(dir.path(), &[]).assert().code(0).get_output().stdout.clone();
-    let beside = lb_report(dir.path(), &html).assert().code(0).stdout(text);
+    let beside = lb_report(dir.path(), &[".", "--html", "page.html"]).assert().code(0).stdout(said(dir.path(), &[]));
     assert!(String::from_utf8_lossy(&beside.get_output().stderr).contains("open it with a browser"));
-    let json = lb_report(dir.path(), &["--json"]).assert().code(0).get_output().stdout.clone();
-    lb_report(dir.path(), &[&html[..], &["--json"]].concat()).assert().code(0).stdout(json);
-    lb_report(dir.path(), &[&html[..], &["--quiet"]].concat()).assert().code(0).stdout("");
-    assert!(std::fs::read_to_string(file).unwrap().ends_with("</html>\n"));
+    assert_eq!(said(dir.path(), &["--html", "page.html", "--json"]), said(dir.path(), &["--json"]));
+    assert_eq!(said(dir.path(), &["--html", "page.html", "--quiet"]), "");
+    assert!(std::fs::read_to_string(dir.path().join("page.html")).unwrap().ends_with("</html>\n"));
 }
 
 #[test]
@@ -286,7 +281,7 @@ fn a_page_that_cannot_be_written_is_an_error() {
         ("/dev/full", 6, "/dev/full: no space is left"),
         (dir.path().to_str().unwrap(), 2, "--html wants a file to write"),
     ] {
-        let output = lb_report(dir.path(), &["--html", file]).assert().code(code).get_output().clone();
+        let output = lb_report(dir.path(), &[".", "--html", file]).assert().code(code).get_output().clone();
         let message = String::from_utf8(output.stderr).unwrap();
         assert!(message.contains(says), "{message:?} does not say {says:?}");
     }
@@ -315,35 +310,4 @@ fn the_timeline_of_a_part_of_the_time_is_as_long_as_that() {
     let length = |timeline: &Value| timeline["end_s"].as_f64().unwrap() - timeline["begin_s"].as_f64().unwrap();
     let (whole, part) = (timeline(&[]), timeline(&["--from", "10ms"]));
     assert!((length(&whole) - 0.010 - length(&part)).abs() < 1e-9, "{} {}", length(&whole), length(&part));
-}
-
-/// Adds the keys of all objects within a value, but not those that are names of activities or states.
-fn add_keys<'a>(value: &'a Value, keys: &mut std::collections::BTreeSet<&'a str>) {
-    match value {
-        Value::Array(all) => all.iter().for_each(|one| add_keys(one, keys)),
-        Value::Object(all) => {
-            for (key, inner) in all {
-                keys.insert(key);
-                match key.as_str() {
-                    "activities" | "seconds" | "share" => {
-                        inner.as_object().into_iter().flat_map(|all| all.values()).for_each(|one| add_keys(one, keys))
-                    }
-                    _ => add_keys(inner, keys),
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
-#[test]
-fn every_key_is_documented() {
-    let dir = written(steps(4));
-    let views = data(&page_in(dir.path(), &[]), "views");
-    let mut keys = std::collections::BTreeSet::new();
-    add_keys(&views, &mut keys);
-    assert!(keys.contains("delay_source") && keys.contains("micro_load_balance"), "{keys:?}");
-    let schema = include_str!("../../../docs/page-data.schema.json");
-    let missing: Vec<_> = keys.iter().filter(|key| !schema.contains(&format!("\"{key}\""))).collect();
-    assert!(missing.is_empty(), "docs/page-data.schema.json lacks {missing:?}");
 }

@@ -4,18 +4,15 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use assert_cmd::Command;
 use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_test_runs::written;
 
-use crate::late_sender::late_sender;
-use crate::program::text_of;
+use crate::late_sender::late_sender_and_bcast;
+use crate::program::lb_report;
 
 fn export(dir: &Path, more: &[&str]) -> Output {
-    let file = dir.join("run.prv");
-    let mut command = Command::cargo_bin("lb-report").expect("lb-report is built");
-    command.args(["export", "paraver", text_of(dir), "-o", text_of(&file), "--no-symbols", "--quiet"]).args(more);
-    command.output().unwrap()
+    let trace = ["export", "paraver", ".", "-o", "run.prv", "--no-symbols", "--quiet"];
+    lb_report(dir, &[&trace, more].concat()).output().unwrap()
 }
 
 fn lines(dir: &Path, more: &[&str]) -> (String, Vec<String>) {
@@ -44,7 +41,7 @@ fn parallel_regions_are_events_of_the_thread_that_starts_them() {
 
 #[test]
 fn a_trace_has_states_calls_regions_waits_and_messages() {
-    let dir = written(late_sender());
+    let dir = written(late_sender_and_bcast());
     let (head, lines) = lines(dir.path(), &[]);
     assert!(head.starts_with("#Paraver (") && head.ends_with("):60_ns:1(2):1:2(1:1,1:1),2"), "{head}");
     let expected = [
@@ -99,7 +96,7 @@ fn a_trace_has_states_calls_regions_waits_and_messages() {
 
 #[test]
 fn a_part_of_a_run_is_exported_alone() {
-    let dir = written(late_sender());
+    let dir = written(late_sender_and_bcast());
     let (head, part) = lines(dir.path(), &["--ranks", "1"]);
     assert!(head.ends_with(":60_ns:1(1):1:1(1:1),2"), "{head}");
     assert_eq!(part[0], "c:1:1:1:1", "members that are there");
@@ -111,7 +108,7 @@ fn a_part_of_a_run_is_exported_alone() {
 
 #[test]
 fn sums_have_no_trace() {
-    let dir = written(late_sender().profile_mode());
+    let dir = written(late_sender_and_bcast().profile_mode());
     let output = export(dir.path(), &[]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");

@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::path::Path;
-use std::process::Output;
 
-use assert_cmd::Command;
 use lbprof_export::parquet::{EVENTS, PARALLEL, ParquetColumn, SUMS, TableDescription};
 use lbprof_simulator::scenario::Scenario;
 use lbprof_test_runs::written;
@@ -13,23 +11,18 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use serde_json::{Value, json};
 
-use crate::program::text_of;
+use crate::program::{lb_report, stdout_of};
 
 type Row = BTreeMap<String, Field>;
 
-fn lb_report(arguments: &[&str]) -> Output {
-    let mut command = Command::cargo_bin("lb-report").expect("lb-report is built");
-    command.args(arguments).arg("--no-symbols").output().unwrap()
-}
-
 fn report(run: &Path) -> Value {
-    serde_json::from_slice(&lb_report(&[text_of(run), "--json"]).stdout).unwrap()
+    serde_json::from_str(&stdout_of(run, &[".", "--json", "--no-symbols"], 0)).unwrap()
 }
 
 /// Exports the run in `dir` into `tables` in it; what was said.
 fn export(dir: &Path, more: &[&str]) -> (Option<i32>, String) {
-    let tables = dir.join("tables");
-    let output = lb_report(&[&["export", "parquet", text_of(dir), "-o", text_of(&tables)], more].concat());
+    let tables = ["export", "parquet", ".", "-o", "tables", "--no-symbols"];
+    let output = lb_report(dir, &[&tables, more].concat()).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     (output.status.code(), said.lines().filter(|line| !line.contains("open it with pandas")).collect())
 }
@@ -240,7 +233,7 @@ fn an_export_that_fails_leaves_nothing() {
     let (code, said) = export(dir.path(), &["--region", "none"]);
     assert_eq!(code, Some(2), "{said}");
     assert!(!dir.path().join("tables").exists());
-    let output = lb_report(&["export", "parquet", text_of(dir.path())]);
+    let output = lb_report(dir.path(), &["export", "parquet", "."]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8(output.stderr).unwrap().contains("name a folder for them: -o tables"));
 }

@@ -8,8 +8,6 @@
 //! recorded runs that one is judged which the report says to be the shortest, never the one whose prediction agrees best. The program's own
 //! clock does not see all that prolongs a run, as ranks that leave the barrier before the first step late.
 //!
-//! The same changes under the simulator are in analyzer/report/tests/blocking/predictions.rs.
-//!
 //! `LBTEST_ORACLE_STEPS` gives the number of steps (12); each test prints its rows, for docs/validation.md.
 
 use std::collections::BTreeMap;

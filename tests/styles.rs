@@ -1,7 +1,6 @@
 //! Ranks on a line that exchange in one of many styles: whoever makes all others wait is blamed for that, in whatever style.
 //!
-//! The program (programs/styles/styles.c) sleeps for its work by a schedule, and says for how long its ranks wait by that. The same styles, on up to
-//! 16 ranks of the simulator: analyzer/report/tests/blocking/slow_ranks.rs.
+//! The program (programs/styles/styles.c) sleeps for its work by a schedule, and says for how long its ranks wait by that.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

@@ -184,14 +184,6 @@ mod tests {
     }
 
     #[test]
-    fn where_it_may_be_longer_the_two_ratios_lie_between_bounds() {
-        let uncertain = row(7.0, 2.0, None);
-        assert!(!uncertain.t_ideal_certain && uncertain.t_ideal_max_s == Some(9.0));
-        assert_eq!(ranges(&uncertain), [Some(6.0 / 9.0), Some(6.0 / 7.0), Some(0.7), Some(0.9)]);
-        assert_eq!(row(7.0, 8.0, None).t_ideal_max_s, Some(10.0), "no longer than the elapsed time");
-    }
-
-    #[test]
     fn an_estimate_above_the_elapsed_time_bounds_nothing() {
         let above = row(10.1, 0.0, None);
         assert!(above.t_ideal_phase_profile_above_elapsed && !above.t_ideal_certain);

@@ -3,12 +3,7 @@
 
 use lbprof_report::Report;
 use lbprof_simulator::scenario::Scenario;
-use lbprof_test_runs::{model, report_on};
-
-#[track_caller]
-fn assert_near(found: f64, expected: f64) {
-    assert!((found - expected).abs() < 1e-9, "{found} instead of {expected}");
-}
+use lbprof_test_runs::{assert_near, model, report_on};
 
 /// Ten iterations on two hosts of two ranks: a ring of messages of 100 bytes, of rank 0 of 1,000, and a barrier. A rank computes so many ms.
 const WORK: [f64; 4] = [1.0, 2.0, 3.0, 6.0];

@@ -8,17 +8,7 @@ use lbprof_analysis::structure::StructureOptions;
 use lbprof_collector::{Activity, Operation};
 use lbprof_report::loops::{LoopConfidence, LoopDoubt};
 use lbprof_simulator::scenario::{RankScript, Scenario};
-use lbprof_test_runs::{found_model, found_model_of, model, report_on};
-
-#[track_caller]
-fn assert_near(found: f64, expected: f64) {
-    assert!((found - expected).abs() <= 1e-9, "{found} instead of {expected}");
-}
-
-fn region(model: &Model, path: &str) -> u32 {
-    let paths: Vec<&str> = model.regions.iter().map(|region| region.path.as_str()).collect();
-    paths.iter().position(|found| *found == path).unwrap_or_else(|| panic!("no {path} in {paths:?}")) as u32
-}
+use lbprof_test_runs::{assert_near, found_model, found_model_of, model, region, report_on};
 
 fn iterations(model: &Model) -> Vec<Option<u32>> {
     model.ranks.iter().map(|rank| rank.found.map(|found| found.iterations)).collect()
@@ -172,16 +162,6 @@ fn a_queue_of_work_in_a_marked_phase_is_a_loop() {
 }
 
 #[test]
-fn a_slow_rank_that_rotates_is_seen_by_the_micro_load_balance_of_found_iterations() {
-    // Each rank is the slow one, with 4 ms, in 5 of 20 steps, and computes 1 ms in the others: 35 ms in all, and 3 ms before them.
-    // T_ideal: 20 times 4 ms, and 3 ms.
-    let model = found_model(steps(false, |rank, step| if rank == step % 4 { 4.0 } else { 1.0 }, 4.0));
-    let times = region_efficiency_times(&model, 0);
-    assert_near(times.load_balance().unwrap(), 1.0);
-    assert_near(times.micro_load_balance().unwrap(), 38.0 / 83.0);
-}
-
-#[test]
 fn code_between_calls_is_a_region_with_its_calls() {
     let model = found_model(steps(false, |rank, _| f64::from(1 + rank), 4.0));
     // Without names of functions a place is its offset; the places are numbered as they appear, 16 bytes apart.
@@ -224,21 +204,6 @@ fn marked_iterations_win_and_code_in_them_is_named_by_its_calls() {
     assert_eq!(model.without_loop, NoLoopReason::Marked);
     let within = region(&model, "main/loop/scenario+0x30 → scenario+0x40");
     assert_near(phase_profile_ideal(&model, within).unwrap().seconds, 20.0 * 0.000_25);
-}
-
-#[test]
-fn ranks_that_run_other_code_have_loops_of_their_own() {
-    let model = found_model(Scenario::ranks(6).each(|rank, script| match rank {
-        0 => script.repeat(50, |_, script| script.at("collect").recv(1, 0, 8, 1.0).compute(0.5)),
-        _ => script.repeat(10, |_, script| {
-            script.compute(7).at("exchange").send(0, 0, 8, 0.25).at("exchange too").recv(0, 0, 8, 0.25)
-        }),
-    }));
-    let ten = Some(10);
-    assert_eq!(iterations(&model), [Some(50), ten, ten, ten, ten, ten]);
-    assert_eq!(phase_profile_ideal(&model, 0), None, "they do not wait for each other's iterations");
-    let mains: Vec<&[u32]> = model.loops.iter().filter(|one| one.main).map(|one| one.ranks.as_slice()).collect();
-    assert_eq!(mains, [&[1, 2, 3, 4, 5][..], &[0]]);
 }
 
 #[test]

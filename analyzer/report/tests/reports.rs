@@ -76,21 +76,6 @@ fn of_a_run_that_loses_data_the_first_screen_says_what_is_left() {
 }
 
 #[test]
-fn findings_are_all_time_in_which_ranks_do_not_compute() {
-    let report = report(one_slow_rank());
-    let lost: f64 = report.findings.iter().map(|one| one.seconds).sum();
-    assert!((lost - report.verdict.lost_s).abs() <= 1e-9, "{lost} {:?}", report.verdict);
-    let first = &report.findings[0];
-    // In each of 5 steps three ranks wait 30 ms for rank 3's "force": 450 ms on 4 ranks.
-    let region = first.place.as_ref().and_then(|place| place.region.as_deref());
-    assert_eq!((first.ranks.as_slice(), region), (&[3][..], Some("main/step/force")));
-    assert!((first.seconds - 0.1125).abs() < 0.001, "{first:?}");
-    // Balanced, each rank computes 17.5 ms of a step's 40 ms.
-    assert!((first.gain.as_ref().unwrap().seconds - 0.1125).abs() < 0.001, "{first:?}");
-    assert_eq!(report.blocking.as_ref().unwrap().places[0].operation, "Barrier");
-}
-
-#[test]
 fn a_balanced_run_is_reported_so() {
     let scenario =
         Scenario::ranks(2).each(|_, script| script.repeat(9, |_, script| script.compute(100).allreduce(8, 1.0)));
@@ -206,39 +191,6 @@ fn a_report_of_a_region_predicts_the_whole_run() {
     let saved_s = predicted(&document, "as measured").unwrap() - predicted(&document, "region faster").unwrap();
     assert!(saved_s > 0.0, "{document:#}");
     assert!(document["efficiency"]["t_ideal_replay_s"].is_null(), "an ideal time of the run is none of the region");
-}
-
-/// Names that a terminal would obey.
-fn hostile() -> Scenario {
-    let name = "\x1b[31mred\x07\u{9b}2J\u{202e}evil\nnext line\u{0}";
-    Scenario::ranks(2)
-        .header(0, |header| {
-            header.command = vec![format!("./{name}"), "\x1b]0;title\x07".to_owned()];
-            header.mpi = format!("MPI {name}");
-        })
-        .hosts(move |_| name.to_owned())
-        .each(move |_, script| {
-            script
-                .param(name, 1.0)
-                .region(name, |script| script.compute(10).count(name, 1.0))
-                .problem(ProblemKind::BadSetting, 1)
-        })
-}
-
-#[test]
-fn hostile_names_do_not_reach_the_terminal() {
-    let report = report(hostile());
-    for text in [plain(&report, 100), json(&report)] {
-        let hostile: Vec<char> =
-            text.chars().filter(|&char| char != '\n' && lbprof_report::words::is_hostile(char)).collect();
-        assert!(hostile.is_empty(), "{hostile:?} in {text}");
-    }
-    let document: serde_json::Value = serde_json::from_str(&json(&report)).unwrap();
-    assert_eq!(
-        document["ranks"][0]["host"], "\x1b[31mred\x07\u{9b}2J\u{202e}evil\nnext line\u{0}",
-        "JSON keeps the name"
-    );
-    insta::assert_snapshot!(plain(&report, 100));
 }
 
 #[test]

@@ -182,15 +182,6 @@ fn idle_ranks() -> Report {
     named(scenario, "lmp vacuum.in")
 }
 
-#[test]
-fn ranks_without_work_are_named_where_the_others_have_equally_much() {
-    let report = idle_ranks();
-    assert_eq!(report.findings[0].ranks, [4, 5]);
-    // The ideal: 40 ms of work in each step, 6.67 on each rank.
-    let gain = report.findings[0].gain.as_ref().expect("a gain");
-    assert!((gain.seconds - 60.0 * (10.0 - 40.0 / 6.0) * 1e-3).abs() < 1e-3, "{gain:?}");
-}
-
 /// 400 steps, each with a call of its own, so that there is no loop. From step 300 on rank 1 has three times the work.
 fn slow_from_a_time() -> Report {
     let scenario = ranks(4).each(|rank, script| {
@@ -335,16 +326,6 @@ fn nonblocking_writes(writers: u32, work: f64, wait: f64) -> Report {
 
 fn late_file_progress() -> Report {
     nonblocking_writes(4, 12.0, 10.0)
-}
-
-#[test]
-fn writes_that_computation_could_have_hidden_say_so() {
-    let report = late_file_progress();
-    let words = lbprof_report::findings::answer_in_words(&report);
-    let writes = "each rank computes for 12.00 ms after the start of a write of 4.00 MB, then waits for 10.00 ms in MPI_Wait, 20 times, 200.0 ms in all";
-    assert!(words.contains(writes), "{words}");
-    let gain = report.findings[0].gain.as_ref().expect("a gain");
-    assert!((gain.seconds - 0.2).abs() < 1e-3, "{words}");
 }
 
 #[test]
@@ -681,18 +662,6 @@ fn awaited_master() -> Report {
     named(scenario, "dem packing.in")
 }
 
-#[test]
-fn followers_that_wait_for_the_messages_of_a_master_say_so() {
-    let report = awaited_master();
-    let words = lbprof_report::findings::answer_in_words(&report);
-    let [answer, ..] = report.findings.as_slice() else { panic!("no answer") };
-    assert_eq!((answer.kind, answer.ranks.as_slice()), ("awaited master", &[0][..]), "{words}");
-    let because = "ranks 1-3 wait for the next message of rank 0, which runs code of its own and computes 150.0 ms";
-    assert!(words.contains(because), "{words}");
-    // Chains among ranks with the same code have no master.
-    assert_eq!(chains().findings[0].kind, "chains");
-}
-
 /// Rank 0 serves three workers, then finds no message and sleeps for 30 ms. Their tasks take 10 ms: what they ask for next lies there for 20 ms.
 fn sleeping_coordinator() -> Report {
     const ROUNDS: u32 = 30;
@@ -960,16 +929,6 @@ fn threads_too_short_for_samples_are_the_answer_by_their_cpu_time() {
     assert_eq!((uneven.findings[0].kind, uneven.findings[0].ranks.as_slice()), ("asleep rank", &[0][..]), "{words}");
     assert!(words.contains("most of that waiting for other threads of the process"), "{words}");
     assert!(words.contains("the threads of rank 0 work 1.4 times the average"), "{words}");
-}
-
-#[test]
-fn threads_that_work_while_the_one_that_calls_mpi_waits_are_the_answer() {
-    let report = thread_pool();
-    let words = lbprof_report::findings::answer_in_words(&report);
-    assert_eq!(report.findings[0].kind, "thread pool", "{words}");
-    assert!(words.contains("2 threads of force compute 90 % of their time"), "{words}");
-    // Where the thread itself works, it is no pool's work that counts.
-    assert_ne!(static_excess().findings[0].kind, "thread pool");
 }
 
 fn few_iterations() -> Report {

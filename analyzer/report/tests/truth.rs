@@ -3,55 +3,12 @@
 use lbprof_analysis::metrics::load_balance::{
     phase_profile_ideal, phase_profile_ideal_of, region_efficiency_times, times_of,
 };
-use lbprof_analysis::model::Model;
 use lbprof_collector::definition::{ClockPair, Definition, Region, RegionKind};
 use lbprof_collector::format::{BatchHead, ClockSource, log_name, rings_name};
 use lbprof_collector::ring::HEAD_BYTES;
 use lbprof_collector::{Activity, Operation, ProblemKind, Record};
 use lbprof_simulator::scenario::{RankScript, Scenario};
-use lbprof_test_runs::{check_invariants, model, model_in, report, report_on, usage, written};
-
-#[track_caller]
-fn assert_near(found: f64, expected: f64) {
-    assert!((found - expected).abs() <= 1e-9, "{found} instead of {expected}");
-}
-
-fn region(model: &Model, path: &str) -> u32 {
-    model.regions.iter().position(|region| region.path == path).expect("the region is there") as u32
-}
-
-#[test]
-fn a_slow_rank_gives_the_load_balance() {
-    // rank 3 works 40 ms a step, the others 10 ms; a barrier ends each of 5 steps
-    let model = model(Scenario::ranks(4).each(|rank, script| {
-        let work = if rank == 3 { 40.0 } else { 10.0 };
-        script.repeat(5, move |_, script| script.compute(work).barrier(40.0 - work))
-    }));
-    let times = region_efficiency_times(&model, 0);
-    assert_near(times.elapsed_s, 0.2);
-    assert_near(times.load_balance().unwrap(), (40.0 + 3.0 * 10.0) / 4.0 / 40.0);
-    assert_near(times.communication().unwrap(), 1.0);
-    assert_eq!(times.micro_load_balance(), None, "no iterations are marked");
-}
-
-#[test]
-fn a_slow_rank_that_rotates_is_seen_by_the_micro_load_balance_alone() {
-    //              step 0      step 1
-    //   rank 0   |== 30 ==|  |10|......|
-    //   rank 1   |10|......|  |== 30 ==|      each 40 ms in all; T_ideal = 30 + 30 = T
-    let model = model(Scenario::ranks(2).each(|rank, script| {
-        script.repeat(2, move |step, script| {
-            let work = if step == rank { 30.0 } else { 10.0 };
-            script.iteration("step", move |script| script.compute(work).barrier(30.0 - work))
-        })
-    }));
-    let whole = region_efficiency_times(&model, 0);
-    assert_near(whole.load_balance().unwrap(), 1.0);
-    assert_near(whole.micro_load_balance().unwrap(), 40.0 / 60.0);
-    assert_near(whole.transfer().unwrap(), 1.0);
-    let step = region_efficiency_times(&model, region(&model, "main/step"));
-    assert_near(step.t_ideal_s.unwrap(), 0.06);
-}
+use lbprof_test_runs::{assert_near, check_invariants, model, model_in, region, report, report_on, usage, written};
 
 #[test]
 fn the_ideal_time_of_the_run_adds_the_longest_computation_outside_of_iterations() {
@@ -159,15 +116,6 @@ fn the_recorders_own_time_is_nobodys_computation() {
     let seconds = model.ranks[0].inclusive(0);
     assert_near(seconds[Activity::Computation as usize], 0.02);
     assert_near(seconds[Activity::Recorder as usize], 0.005);
-}
-
-#[test]
-fn a_pause_belongs_to_no_figure_but_is_reported() {
-    let report = report(Scenario::ranks(1).rank(0, |r| r.compute(10).paused(|r| r.compute(30)).compute(10)));
-    assert_near(report.data.paused_s, 0.03);
-    assert_near(report.efficiency.times.max_computation_s, 0.02);
-    assert!(report.problems.iter().any(|problem| problem.kind == ProblemKind::Paused));
-    assert!(report.data.complete);
 }
 
 /// The same run recorded as events and as profile: a loop with nested regions, messages, a collective.

@@ -212,6 +212,19 @@ fn check_tree(model: &Model) {
     }
 }
 
+/// The region of this path.
+#[track_caller]
+pub fn region(model: &Model, path: &str) -> u32 {
+    let found = model.regions.iter().position(|region| region.path == path);
+    found.unwrap_or_else(|| panic!("no {path} in {:?}", model.regions)) as u32
+}
+
+/// Asserts that two times are the same but for rounding.
+#[track_caller]
+pub fn assert_near(found: f64, expected: f64) {
+    assert!((found - expected).abs() <= 1e-9, "{found} instead of {expected}");
+}
+
 /// The report on the run in `dir`, with the names of the functions that samples hit.
 pub fn sampled_report(dir: &Path) -> Report {
     let options = AnalysisOptions { symbols: true, ..marked() };

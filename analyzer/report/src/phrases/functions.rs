@@ -108,31 +108,3 @@ fn other_caller(name: &FunctionName, caller: Option<&str>) -> Option<String> {
         .filter(|caller| !(caller.contains(" → ") || own.starts_with(caller) || own.ends_with(&format!("::{caller}"))))
         .map(escape_name)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_excess_is_laid_to_its_functions() {
-        let function = |name: &str, share: f64| ExcessIn {
-            name: FunctionName {
-                function: Some(name.into()),
-                file: Some("/src/f.c".into()),
-                line: Some(7),
-                module: None,
-            },
-            excess_s: share,
-            excess_error_s: 0.01,
-            share: Some(share),
-            call: FunctionCall::default(),
-        };
-        let functions = vec![function("force", 0.92), function("tiny", 0.02)];
-        let excess = ExplainedExcess { functions, ..ExplainedExcess::default() };
-        assert_eq!(excess_in_words(&excess).as_deref(), Some("force (f.c:7): 92 % of the extra work"));
-        let excess = ExplainedExcess { not_running_share: Some(0.4), not_running_s: Some(0.4), ..excess };
-        let words = "force (f.c:7): 92 % of the extra work, asleep or waiting for I/O: 40 %";
-        assert_eq!(excess_in_words(&excess).as_deref(), Some(words));
-        assert_eq!(excess_in_words(&ExplainedExcess::default()), None);
-    }
-}

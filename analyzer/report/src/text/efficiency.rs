@@ -173,19 +173,3 @@ fn grade_color(value: f64) -> AnsiColor {
         _ => AnsiColor::Red,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{BAR, share_bar};
-
-    #[test]
-    fn bars_are_as_long_as_their_shares() {
-        for (value, length, end) in [(0.0, 0, ' '), (0.5, 5, '█'), (0.55, 6, '▌'), (1.0, BAR, '█'), (7.0, BAR, '█')]
-        {
-            let bar = share_bar(value);
-            assert_eq!(bar.chars().count(), BAR);
-            assert_eq!(bar.trim_end().chars().count(), length, "{value}: {bar}");
-            assert_eq!(bar.trim_end().chars().last().unwrap_or(' '), end);
-        }
-    }
-}

@@ -2,33 +2,12 @@
 
 use std::fmt::Write;
 
+use lbprof_simulator::noise::Chance;
 use lbprof_simulator::script::Script;
 
-/// A generator of numbers (SplitMix64).
-pub struct Chance(u64);
-
-impl Chance {
-    pub fn new(seed: u64) -> Chance {
-        Chance(seed)
-    }
-
-    pub fn below(&mut self, n: u32) -> u32 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ z >> 31) % u64::from(n)) as u32
-    }
-
-    /// Milliseconds to a nanosecond, so that events of several ranks hardly ever coincide.
-    pub fn ms(&mut self, most: u32) -> f64 {
-        f64::from(self.below(most * 1_000_000)) / 1e6
-    }
-
-    fn some(&mut self, all: &[u32]) -> Vec<u32> {
-        let kept: Vec<u32> = all.iter().copied().filter(|_| self.below(2) == 0).collect();
-        if kept.is_empty() { vec![all[self.below(all.len() as u32) as usize]] } else { kept }
-    }
+fn some_of(all: &[u32], chance: &mut Chance) -> Vec<u32> {
+    let kept: Vec<u32> = all.iter().copied().filter(|_| chance.below(2) == 0).collect();
+    if kept.is_empty() { vec![all[chance.below(all.len() as u32) as usize]] } else { kept }
 }
 
 /// The script of `seed`, with `rounds` rounds to which all ranks come in the same order, so that no rank can wait for one that waits for
@@ -40,7 +19,7 @@ pub fn among_some(seed: u64, rounds: u32, locks: bool) -> Script {
     let _ = write!(text, "bandwidth {}\ncomm all 0..{}\ngraph all", 10_000 + chance.below(90_000), n - 1);
     for from in 0..n {
         let others: Vec<u32> = (0..n).filter(|&to| to != from).collect();
-        text.extend(chance.some(&others).into_iter().map(|to| format!(" {from}>{to}")));
+        text.extend(some_of(&others, &mut chance).into_iter().map(|to| format!(" {from}>{to}")));
     }
     text.push('\n');
     let mut lines = vec!["  win_create as w on all\n".to_owned(); n as usize];
@@ -74,9 +53,9 @@ fn neighbours(chance: &mut Chance, lines: &mut [String]) {
 
 /// One or two ranks are accessed by some of the others.
 fn epoch(chance: &mut Chance, n: u32, lines: &mut [String]) {
-    let targets: Vec<u32> = chance.some(&(0..n).collect::<Vec<_>>()).into_iter().take(2).collect();
+    let targets: Vec<u32> = some_of(&(0..n).collect::<Vec<_>>(), chance).into_iter().take(2).collect();
     let others: Vec<u32> = (0..n).filter(|rank| !targets.contains(rank)).collect();
-    let origins = chance.some(&others);
+    let origins = some_of(&others, chance);
     let group = |ranks: &[u32]| ranks.iter().map(|rank| format!(" {rank}")).collect::<String>();
     for &target in &targets {
         let ms = chance.ms(5);

@@ -11,6 +11,5 @@ mod predictions;
 mod properties;
 mod replays;
 mod run;
-mod slow_ranks;
 mod some_ranks;
 mod waits;

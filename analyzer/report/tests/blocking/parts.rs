@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use lbprof_analysis::metrics::blocking::CauseClass;
-use lbprof_analysis::model::Model;
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_analysis::select::Selection;
+use lbprof_simulator::noise::Chance;
 use lbprof_simulator::script::Script;
 
-use super::chance::Chance;
 use super::run::Run;
 use lbprof_test_runs::{model_in, part_in, report_on, written};
 
@@ -140,7 +139,7 @@ fn iterated(chance: &mut Chance) -> (String, u32) {
 #[test]
 fn with_nothing_changed_a_window_takes_as_long_as_it_did_wherever_it_begins_and_ends() {
     for seed in 0..12 {
-        let mut chance = Chance::new(seed);
+        let mut chance = Chance(seed);
         let (text, steps) = iterated(&mut chance);
         let script = Script::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let dir = written(script.scenario().unwrap());
@@ -274,12 +273,4 @@ fn a_region_in_a_window_has_what_both_leave() {
     let run = part(chain().path(), &selection);
     // From 4 to 11.
     assert!((run.waits(WaitState::LateSender) - 7.0).abs() < 1e-6, "{}", run.waits(WaitState::LateSender));
-}
-
-#[test]
-fn all_ranks_selected_wait_as_all() {
-    with_runs(|seed, dir, whole| {
-        let all: Model = part_in(dir, &ranks("0-"));
-        assert_same(seed, &Run { model: all }.causes(), &whole.causes());
-    });
 }

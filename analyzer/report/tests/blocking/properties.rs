@@ -4,9 +4,10 @@ use lbprof_analysis::model::replay_results::ReplayCounts;
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_collector::{Activity, Operation};
+use lbprof_simulator::noise::Chance;
 use lbprof_simulator::script::{Network, Script, SimulatedCall, Simulation};
 
-use super::chance::{Chance, among_some};
+use super::chance::among_some;
 use super::run::Run;
 use lbprof_test_runs::{json, report_on};
 
@@ -188,7 +189,7 @@ fn replays_of_balanced_ranks_take_as_long_as_the_simulator_with_their_work_balan
 #[test]
 fn balancing_every_region_in_each_iteration_never_prolongs_a_run() {
     for seed in 0..N {
-        let mut chance = Chance::new(seed);
+        let mut chance = Chance(seed);
         let (ranks, steps) = (2 + chance.below(6), 1 + chance.below(8));
         let (mut text, mut balanced_ms) = (format!("ranks {ranks}\n"), 0.0);
         let mut lines = vec![String::new(); ranks as usize];

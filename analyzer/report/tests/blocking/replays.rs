@@ -21,16 +21,6 @@ fn assert_ideal(text: &str, replay_ms: f64, estimate_ms: f64) {
 }
 
 #[test]
-fn a_replay_with_nothing_changed_takes_as_long_as_the_run() {
-    let run = Run::of(
-        "ranks 3\nlatency 0.5\noverhead 0.1\nrank *:\n repeat 4\n iteration step\n compute 10+5*$r\n allreduce 8\n end\n end\n",
-    );
-    assert!((run.replay_ms(WhatIfScenario::Measured) - run.elapsed_ms()).abs() < 1e-6);
-    assert!((run.elapsed_ms() - 4.0 * 20.6).abs() < 1e-6);
-    assert!((run.replay_ms(WhatIfScenario::Ideal) - 80.0).abs() < 1e-6);
-}
-
-#[test]
 fn both_agree_where_each_iteration_ends_in_a_collective() {
     // By turns 10 and 20, so 20 an iteration, whatever the network takes.
     assert_ideal(
@@ -58,23 +48,6 @@ fn looser_synchronisation_makes_the_replay_shorter() {
         60.0,
         80.0,
     );
-}
-
-#[test]
-fn balancing_what_is_unequal_saves_what_was_waited() {
-    // Ranks compute 10, 20 and 30, four times: balanced 20 each, and 0.5 for each barrier.
-    let run = Run::of("ranks 3\noverhead 0.5\nrank *: repeat 4; iteration step; compute 10+10*$r; barrier; end; end\n");
-    let step = run.model.regions.iter().position(|region| region.path == "main/step").unwrap() as u32;
-    let balanced: Vec<f64> = [0, step]
-        .into_iter()
-        .filter_map(|region| {
-            let found = run.followed().scenario_times.iter().find(|(one, _)| *one == WhatIfScenario::Balanced(region));
-            found.map(|one| one.1 * 1e3)
-        })
-        .collect();
-    assert!(!balanced.is_empty() && balanced.iter().all(|ms| (ms - 82.0).abs() < 1e-6), "{balanced:?}");
-    // Rank 2 as fast as the mean, 20, is as long as rank 1.
-    assert!((run.replay_ms(WhatIfScenario::RankAsMean(2)) - 82.0).abs() < 1e-6);
 }
 
 /// Ranks compute 10 and 20 in a, 20 and 12 in b, and meet after each, four times.

@@ -39,11 +39,6 @@ impl Run {
         run
     }
 
-    pub fn asking(text: &str, asked: &[&str]) -> Run {
-        let script = Script::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        Run::asking_of(&script, asked)
-    }
-
     pub fn asking_of(script: &Script, asked: &[&str]) -> Run {
         let run = Run { model: model_asking(written(script.scenario().unwrap()).path(), asked) };
         run.check();

@@ -110,14 +110,10 @@ impl<'s> World<'s> {
     fn posted(&mut self, rank: usize, operation: Operation, start: &'s Start) -> Result<Record, ScriptError> {
         let mut record = Record::new(operation, 0);
         match start {
-            Start::Send(outgoing) => record::sends(&mut record, outgoing, self.comm_id(rank, outgoing.comm)),
-            Start::Receive(incoming) => record::posts(&mut record, incoming, self.comm_id(rank, incoming.comm)),
-            Start::Exchange(outgoing, incoming) => {
-                record::sends(&mut record, outgoing, self.comm_id(rank, outgoing.comm));
-                if matches!(operation, Operation::Isendrecv | Operation::Isendrecv_replace) {
-                    record.flags |= record::wildcards(incoming);
-                }
+            Start::Send(outgoing) | Start::Exchange(outgoing, _) => {
+                record::sends(&mut record, outgoing, self.comm_id(rank, outgoing.comm))
             }
+            Start::Receive(incoming) => record::posts(&mut record, incoming, self.comm_id(rank, incoming.comm)),
             Start::Matched(name) => {
                 if let Some(message) = self.ranks[rank].matched.remove(name.as_str()) {
                     let message = &self.messages[message];

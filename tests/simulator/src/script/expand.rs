@@ -158,10 +158,6 @@ impl<'a> Expander<'a> {
         Ok(Some(match name {
             "sendrecv" => Call::Blocking(Operation::Sendrecv, self.exchange(arguments)?),
             "sendrecv_replace" => Call::Blocking(Operation::Sendrecv_replace, self.exchange(arguments)?),
-            "isendrecv" => {
-                let start = self.exchange(arguments)?;
-                Call::Nonblocking(Operation::Isendrecv, start, self.request_name(arguments)?)
-            }
             "mrecv" => Call::Blocking(Operation::Mrecv, self.matched(arguments)?),
             "imrecv" => {
                 let start = self.matched(arguments)?;

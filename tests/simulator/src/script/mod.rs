@@ -68,7 +68,7 @@
 //! | `recv 2`, `recv any`, `recv 2 tag any` | |
 //! | `sendrecv to 1 from 2 tag 3 recvtag 4`; `sendrecv_replace` | |
 //! | `probe 1`, `iprobe 1`, `mprobe 1 as m`, `improbe 1 as m`; `mrecv m`, `imrecv m as a` | |
-//! | `isend 1 as a`, `irecv any as b`, `isendrecv to 1 from 2 as c` | names of requests may end with an expression: `as left$i` |
+//! | `isend 1 as a`, `irecv any as b` | names of requests may end with an expression: `as left$i` |
 //! | `send_init 1 as a`, `recv_init 1 as b`; `start a`, `startall a b`, `request_free a` | persistent requests |
 //! | `wait a`, `waitall a b`, `waitall`, `waitany a b`, `waitsome`, `test a`, `testall`, `testany`, `testsome` | without names: all that are active |
 //! | `barrier`, `allreduce 8`, `allgather 8`, `alltoall 8`, `reduce_scatter_block 8` … | all wait for the last; bytes are those of a block |

@@ -7,43 +7,7 @@
 use std::fmt::Write;
 
 use super::program::Script;
-
-struct Chance(u64);
-
-impl Chance {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-
-    fn below(&mut self, n: u32) -> u32 {
-        (self.next() % u64::from(n)) as u32
-    }
-
-    fn once_in(&mut self, n: u32) -> bool {
-        self.below(n) == 0
-    }
-
-    fn pick<'a>(&mut self, all: &[&'a str]) -> &'a str {
-        all[self.below(all.len() as u32) as usize]
-    }
-
-    /// Milliseconds to a nanosecond, so that events of several ranks hardly ever coincide.
-    fn ms(&mut self, most: u32) -> f64 {
-        f64::from(self.below(most * 1_000_000)) / 1e6
-    }
-
-    fn order(&mut self, n: u32) -> Vec<u32> {
-        let mut all: Vec<_> = (0..n).collect();
-        for i in (1..n).rev() {
-            all.swap(i as usize, self.below(i + 1) as usize);
-        }
-        all
-    }
-}
+use crate::noise::Chance;
 
 struct Author {
     chance: Chance,

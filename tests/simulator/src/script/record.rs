@@ -57,26 +57,15 @@ pub(super) fn sends(record: &mut Record, outgoing: &Outgoing, comm: u32) {
 pub(super) fn posts(record: &mut Record, incoming: &Incoming, comm: u32) {
     record.comm = comm;
     record.tag = incoming.tag.unwrap_or(ANY_TAG);
-    record.peer = match incoming.source {
-        Peer::Rank(rank) => rank as i32,
-        Peer::Any => ANY_SOURCE,
-        Peer::Null => PROC_NULL,
+    let (peer, flags) = match incoming.source {
+        Peer::Rank(rank) => (rank as i32, CallFlags::default()),
+        Peer::Any => (ANY_SOURCE, CallFlags::ANY_SOURCE),
+        Peer::Null => (PROC_NULL, CallFlags::NOTHING),
     };
-    record.flags |= wildcards(incoming);
-    if incoming.source == Peer::Null {
-        record.flags |= CallFlags::NOTHING;
-    }
-}
-
-pub(super) fn wildcards(incoming: &Incoming) -> CallFlags {
-    let mut flags = CallFlags::default();
-    if incoming.source == Peer::Any {
-        flags |= CallFlags::ANY_SOURCE;
-    }
+    (record.peer, record.flags) = (peer, record.flags | flags);
     if incoming.tag.is_none() {
-        flags |= CallFlags::ANY_TAG;
+        record.flags |= CallFlags::ANY_TAG;
     }
-    flags
 }
 
 pub(super) fn arrives(record: &mut Record, arrived: Option<Arrived>) {

@@ -15,15 +15,24 @@ use crate::{IterationRow, Report};
 
 /// Returns a finding about the rank that computes longest, and those that compute as long.
 pub fn slow_rank_finding(report: &Report, kind: &'static str, seconds: f64, because: String) -> Finding {
-    let worst = report.verdict.worst.as_ref();
-    let evidence = worst.map(|worst| vec![("computation_s", worst.computation_s), ("mean_s", worst.mean_s)]);
-    Finding {
+    let found = Finding {
         subject: FindingSubject::SlowRank,
-        ranks: worst.map(LongestRank::with_equals).unwrap_or_default(),
-        place: place::of_excess(report),
         gain: gain::of_balance(report),
-        evidence: evidence.unwrap_or_default(),
         ..Finding::part(kind, seconds, FindingCause::Because(because))
+    };
+    match &report.verdict.worst {
+        Some(worst) => with_longest_rank(report, worst, found),
+        None => found,
+    }
+}
+
+/// Adds the ranks, place and evidence of a rank that computes longest.
+pub fn with_longest_rank(report: &Report, longest: &LongestRank, found: Finding) -> Finding {
+    Finding {
+        ranks: longest.with_equals(),
+        place: place::place_of_rank(report, longest),
+        evidence: vec![("computation_s", longest.computation_s), ("mean_s", longest.mean_s)],
+        ..found
     }
 }
 

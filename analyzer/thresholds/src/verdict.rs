@@ -34,6 +34,9 @@ thresholds! {
     /// Share of what the judged ranks lose that waiting for a coordinator's computation must have for that to be the answer.
     MIN_LOSS_TO_COORDINATOR: f64 = 0.3, unit "of what is lost", validated "report/tests/situations.rs";
 
+    /// Requests that one answer of a coordinator may be for: one that sends less only takes messages.
+    MAX_REQUESTS_PER_ANSWER: u64 = 4, unit "requests", validated "report/tests/situations.rs";
+
     /// Bytes a call up to which messages are small.
     MAX_BYTES_OF_SMALL_MESSAGE: u64 = 4096, unit "bytes", validated "report/tests/situations.rs";
 

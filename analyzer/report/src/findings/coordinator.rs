@@ -6,7 +6,9 @@ use lbprof_analysis::metrics::blocking::CauseClass;
 use lbprof_analysis::model::replay_results::RequestServer;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 use lbprof_collector::{CoreState, StateGroup};
-use lbprof_thresholds::verdict::{MIN_CAUSE_OF_MAJOR_RANK, MIN_EXCESS_ASLEEP, MIN_LOSS_TO_COORDINATOR};
+use lbprof_thresholds::verdict::{
+    MAX_REQUESTS_PER_ANSWER, MIN_CAUSE_OF_MAJOR_RANK, MIN_EXCESS_ASLEEP, MIN_LOSS_TO_COORDINATOR,
+};
 
 use crate::Report;
 use crate::finding::FindingPlace;
@@ -14,9 +16,6 @@ use crate::losses::LossAt;
 use crate::phrases::functions::function_and_caller;
 use crate::phrases::names::region_name;
 use crate::phrases::ranks::named_ranks;
-
-/// Most requests that one answer may be for.
-const MAX_REQUESTS_PER_ANSWER: u64 = 4;
 
 /// A rank that others wait for, and whose work is not judged with theirs; or several that do the same.
 #[derive(Clone, Debug, PartialEq)]

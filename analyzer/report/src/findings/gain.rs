@@ -1,6 +1,6 @@
 //! The gain of removing the loss of a finding, by replay of the change that removes it.
 
-use super::coordinator;
+use super::coordinator::AwaitedCoordinator;
 use crate::Report;
 use crate::finding::{Finding, FindingGain, FindingSubject};
 use crate::longest_rank::LongestRank;
@@ -45,16 +45,34 @@ pub fn of_each_iteration(report: &Report, seconds: f64) -> Option<FindingGain> {
     even.or_else(|| at_most(report, seconds, "if work were even in each iteration").filter(|_| is_unknown))
 }
 
-/// Returns the gain if coordinators computed several times as fast.
-pub fn of_coordinator(report: &Report, ranks: &[u32], is_meant: impl Fn(f64) -> bool) -> Option<FindingGain> {
-    of_prediction(report, |row| match row.scenario {
-        WhatIfScenario::RankFaster(_, times) => is_meant(times) && row.rank.is_none_or(|rank| ranks == [rank]),
+/// Returns the gain if a coordinator needed half the time for each request, or did not sleep between its polls.
+pub fn of_coordinator(report: &Report, found: &AwaitedCoordinator) -> Option<FindingGain> {
+    let change = match found.sleeps_between_polls {
+        true => "no sleep".to_owned(),
+        false => format!("half the time per {}", found.unit()),
+    };
+    let is_meant = |row: &PredictionRow| match row.scenario {
+        WhatIfScenario::RankFaster(_, times) => {
+            times.is_infinite() == found.sleeps_between_polls && row.rank.is_none_or(|rank| found.ranks == [rank])
+        }
         _ => false,
+    };
+    of_change(report, is_meant, |row| {
+        format!("{change} on {}", row.rank.map_or_else(|| "each of them".to_owned(), |rank| format!("rank {rank}")))
     })
 }
 
 /// Returns the gain of the change that saves most of those that are meant, or `None` if it is little, or advice is withheld.
 pub fn of_prediction(report: &Report, is_meant: impl Fn(&PredictionRow) -> bool) -> Option<FindingGain> {
+    of_change(report, is_meant, |row| change_in_words(report, row))
+}
+
+/// Returns the gain of the change that saves most of those that are meant, with the change in words.
+fn of_change(
+    report: &Report,
+    is_meant: impl Fn(&PredictionRow) -> bool,
+    in_words: impl Fn(&PredictionRow) -> String,
+) -> Option<FindingGain> {
     if report.is_only_described() {
         return None;
     }
@@ -71,7 +89,7 @@ pub fn of_prediction(report: &Report, is_meant: impl Fn(&PredictionRow) -> bool)
     let share = best.saved_share.min(lost_share.unwrap_or(1.0));
     let (from, to) = (seconds_like(from_s, from_s), seconds_like((1.0 - share) * from_s, from_s));
     let whole = if is_of_region { " of the whole run" } else { "" };
-    let text = format!("{}: {from} → {to} (−{}){whole}", change_in_words(report, best), short_percent(share));
+    let text = format!("{}: {from} → {to} (−{}){whole}", in_words(best), short_percent(share));
     Some(FindingGain { seconds: share * from_s, share, text })
 }
 
@@ -113,11 +131,6 @@ fn change_in_words(report: &Report, row: &PredictionRow) -> String {
         (WhatIfScenario::RegionsBalanced, ..) => "even work in every region".to_owned(),
         (WhatIfScenario::BalancedEach(_) | WhatIfScenario::RunBalancedEach, ..) => {
             "even work in each iteration".to_owned()
-        }
-        (WhatIfScenario::RankFaster(_, times), _, rank) => {
-            let unit = coordinator::find_coordinator(report).map_or("message", |found| found.unit());
-            let change = if times.is_finite() { format!("half the time per {unit}") } else { "no sleep".to_owned() };
-            format!("{change} on {}", rank.map_or_else(|| "each of them".to_owned(), |rank| format!("rank {rank}")))
         }
         (_, Some(WHOLE_PROGRAM), _) => "even work on all ranks".to_owned(),
         (_, Some(region), _) if region_name(region).starts_with(BEFORE_FIRST_CALL) => {

@@ -12,14 +12,15 @@ pub fn find_busy_coordinator(report: &Report, parts: &LossParts) -> Option<Findi
     let found = parts.coordinator.as_ref().filter(|found| !found.sleeps_between_polls)?;
     let waiting = report.verdict.cluster.as_ref().map_or_else(|| "the others".to_owned(), cluster_ranks);
     let what = found.unit();
-    let (named, need) = (named_ranks(&found.ranks), if found.ranks.len() > 1 { "need" } else { "needs" });
+    let named = named_ranks(&found.ranks);
+    let (need, its) = if found.ranks.len() > 1 { ("need", "their") } else { ("needs", "its") };
     let each = match found.messages {
         0 => String::new(),
         n => format!(", which {need} {} for each {what}", format_seconds(found.computation_s / n as f64)),
     };
     let advice = match (found.polls, found.answers) {
         (true, _) => {
-            format!("let {named} look for messages more often while it works, or answer them from another thread")
+            format!("let {named} look for messages more often in {its} work, or answer them from another thread")
         }
         (false, true) => format!(
             "shorten the work of {named} for each request, hand out several tasks at once, or let more ranks coordinate"
@@ -31,7 +32,7 @@ pub fn find_busy_coordinator(report: &Report, parts: &LossParts) -> Option<Findi
     Some(Finding {
         ranks: found.ranks.clone(),
         place: Some(coordinator::coordinator_place(report, found)),
-        gain: gain::of_coordinator(report, &found.ranks, f64::is_finite),
+        gain: gain::of_coordinator(report, found),
         advice: Some(FindingAdvice::Try(advice)),
         evidence: vec![("computation_s", found.computation_s), ("messages", found.messages as f64)],
         ..Finding::part(

@@ -16,7 +16,7 @@ pub fn find_sleeping_coordinator(report: &Report, parts: &LossParts) -> Option<F
     Some(Finding {
         ranks: found.ranks.clone(),
         place: Some(coordinator::coordinator_place(report, found)),
-        gain: gain::of_coordinator(report, &found.ranks, f64::is_infinite),
+        gain: gain::of_coordinator(report, found),
         advice: Some(FindingAdvice::Try(
             "wait for messages in MPI (MPI_Probe, MPI_Recv, MPI_Waitany) instead of polling and sleeping".to_owned(),
         )),

@@ -519,29 +519,51 @@ fn workers_that_wait_for_a_busy_coordinator_say_so() {
 }
 
 /// Receives a message of any source.
-fn receive_any(script: RankScript, source: u32, wait: f64) -> RankScript {
+fn receive_any(script: RankScript, source: u32, tag: i32, wait: f64) -> RankScript {
     script.call(Operation::Recv, wait, |record| {
-        (record.peer, record.tag, record.received) = (source as i32, 0, 8);
+        (record.peer, record.tag, record.received) = (source as i32, tag, 8);
         record.flags |= CallFlags::ANY_SOURCE;
     })
 }
 
+/// How coordinators and workers get their messages.
+#[derive(Clone, Copy, PartialEq)]
+enum Inbox {
+    /// Coordinators from any source.
+    AnySource,
+    /// They look for messages in their work, too.
+    Polls,
+    /// Workers get their tasks from any source, too.
+    AnyTask,
+}
+
 /// Ranks from `coordinators` on ask one of these in turn for 20 tasks of 12 ms each, all in one function. A request takes 6 ms: three workers keep a coordinator busy.
-fn coordinated_in_one_function(coordinators: u32) -> Report {
+fn coordinated_in_one_function(coordinators: u32, inbox: Inbox) -> Report {
     const TASKS: u32 = 20;
     let scenario = ranks(4 * coordinators).each(|rank, script| match rank {
         own if own < coordinators => script.repeat(TASKS, |_, script| {
             (1..4).fold(script, |script, worker| {
                 let worker = own + worker * coordinators;
-                let asked = receive_any(script.at("receive"), worker, 0.1);
-                asked.compute(5.8).at("send").send(worker as i32, 1, 8, 0.1)
+                let asked = receive_any(script.at("receive"), worker, 0, 0.1).compute(5.8);
+                let polled = match inbox {
+                    Inbox::Polls => {
+                        asked.at("halo").call(Operation::Iprobe, 0.0, |record| record.flags |= CallFlags::NOTHING)
+                    }
+                    _ => asked,
+                };
+                polled.at("send").send(worker as i32, 1, 8, 0.1)
             })
         }),
         worker => script.repeat(TASKS, move |task, script| {
             let number = worker / coordinators;
             let wait = if task == 0 { 6.0 * f64::from(number) - 0.1 } else { 5.9 };
-            let coordinator = (worker % coordinators) as i32;
-            script.at("send").send(coordinator, 0, 8, 0.1).at("receive").recv(coordinator, 1, 8, wait).compute(12.0)
+            let coordinator = worker % coordinators;
+            let asking = script.at("send").send(coordinator as i32, 0, 8, 0.1).at("receive");
+            let answered = match inbox {
+                Inbox::AnyTask => receive_any(asking, coordinator, 1, wait),
+                _ => asking.recv(coordinator as i32, 1, 8, wait),
+            };
+            answered.compute(12.0)
         }),
     });
     named(scenario, "farm tasks.txt")
@@ -549,8 +571,12 @@ fn coordinated_in_one_function(coordinators: u32) -> Report {
 
 #[test]
 fn coordinators_and_workers_in_one_function_are_judged_apart() {
-    for (coordinators, who) in [(1, "rank 0, which needs"), (2, "ranks 0, 1, which need")] {
-        let report = coordinated_in_one_function(coordinators);
+    for (coordinators, inbox, who) in [
+        (1, Inbox::AnySource, "rank 0, which needs"),
+        (2, Inbox::AnySource, "ranks 0, 1, which need"),
+        (1, Inbox::AnyTask, "rank 0, which needs"),
+    ] {
+        let report = coordinated_in_one_function(coordinators, inbox);
         let words = lbprof_report::findings::answer_in_words(&report);
         assert_eq!(report.findings[0].kind, "busy coordinator", "{words}");
         assert!(words.contains(&format!("wait for {who} 5.80 ms for each request")), "{words}");
@@ -558,6 +584,54 @@ fn coordinators_and_workers_in_one_function_are_judged_apart() {
         let gain = report.findings[0].gain.as_ref().unwrap_or_else(|| panic!("no gain: {words}"));
         assert!((gain.seconds - 0.0605).abs() < 0.005, "{gain:?}");
     }
+}
+
+#[test]
+fn advice_to_several_coordinators_is_about_their_work() {
+    for (coordinators, advice) in
+        [(1, "rank 0 look for messages more often in its"), (2, "ranks 0, 1 look for messages more often in their")]
+    {
+        let words = lbprof_report::findings::answer_in_words(&coordinated_in_one_function(coordinators, Inbox::Polls));
+        assert!(words.contains(advice), "{words}");
+    }
+}
+
+/// Rank 0 gets the requests of three workers by one call, and needs 6 ms for each, then 6 ms more before the next call. Their tasks take 5 ms.
+fn requests_completed_together() -> Report {
+    const ROUNDS: u32 = 20;
+    let scenario = ranks(4).each(|rank, script| match rank {
+        0 => {
+            let posted = (1..4).fold(script, |script, worker| script.at("receive").irecv(worker, 0, 0.0));
+            posted.repeat(ROUNDS, |round, script| {
+                let requests: Vec<(u32, u64)> = (0..3).map(|request| (3 * round + request, 8)).collect();
+                let asked = script.at("halo").complete_several(Operation::Waitsome, &requests, 0.1);
+                let answered = (1..4).fold(asked, |script, worker| {
+                    let answered = script.compute(5.9).at("send").send(worker, 1, 8, 0.1);
+                    if round + 1 < ROUNDS { answered.at("receive").irecv(worker, 0, 0.0) } else { answered }
+                });
+                answered.compute(5.9)
+            })
+        }
+        worker => script.repeat(ROUNDS, move |round, script| {
+            let until_answer = 0.1 + 6.0 * f64::from(worker) - 0.1;
+            let wait = if round == 0 { until_answer } else { 24.0 - 5.0 - 0.1 };
+            script.at("sum").send(0, 0, 8, 0.1).at("end").recv(0, 1, 8, wait).compute(5.0)
+        }),
+    });
+    named(scenario, "farm tasks.txt")
+}
+
+#[test]
+fn requests_that_one_call_completes_are_answered_one_after_the_other() {
+    let report = requests_completed_together();
+    let words = lbprof_report::findings::answer_in_words(&report);
+    assert_eq!(report.findings[0].kind, "busy coordinator", "{words}");
+    assert!(words.contains("ranks 1-3 wait for rank 0, which needs"), "{words}");
+    let answers = report.clusters.servers.iter().map(|server| (server.requests, server.answers));
+    assert_eq!(answers.collect::<Vec<_>>(), [(59, 59)], "{words}");
+    // Half the time per request saves half of the rounds.
+    let gain = report.findings[0].gain.as_ref().unwrap_or_else(|| panic!("no gain: {words}"));
+    assert!((gain.share - 0.5).abs() < 0.05, "{gain:?}");
 }
 
 /// Rank 0 sleeps for 30 ms, and then answers three workers, whose tasks take 10 ms. It sleeps until a poll succeeds, so that the sleep counts as waiting.
@@ -570,7 +644,7 @@ fn polling_in_one_function() -> Report {
                 record.flags |= CallFlags::ANY_SOURCE;
             });
             (1..4).fold(polled, |script, worker| {
-                receive_any(script.at("receive"), worker, 0.1).at("send").send(worker as i32, 1, 8, 0.1)
+                receive_any(script.at("receive"), worker, 0, 0.1).at("send").send(worker as i32, 1, 8, 0.1)
             })
         }),
         worker => script.repeat(ROUNDS, move |round, script| {

@@ -493,8 +493,13 @@ impl RankScript {
 
     /// MPI_Waitall for requests, each with what it received.
     pub fn waitall(self, requests: &[(u32, u64)], ms: impl Into<f64>) -> Self {
+        self.complete_several(Operation::Waitall, requests, ms)
+    }
+
+    /// Any call that completes several requests, each with what it received.
+    pub fn complete_several(self, operation: Operation, requests: &[(u32, u64)], ms: impl Into<f64>) -> Self {
         let starts: Vec<_> = requests.iter().map(|&(request, _)| self.started(request)).collect();
-        let call = self.call(Operation::Waitall, ms, |r| (r.comm, r.count) = (NONE, requests.len() as u32));
+        let call = self.call(operation, ms, |r| (r.comm, r.count) = (NONE, requests.len() as u32));
         call.completed(&starts, requests)
     }
 

@@ -182,6 +182,8 @@ pub struct RequestServer {
     pub answers: u64,
     /// Seconds of its computation between the first answer and the last.
     pub computed_s: f64,
+    /// The part of it between a request and its answer.
+    pub handled_s: f64,
     /// Seconds for which requests lay there while it neither computed nor received them, as one that sleeps between polls.
     pub unseen_s: f64,
     /// Seconds by which tasks would be over earlier if it computed twice as fast, and if it neither computed nor slept.

@@ -102,7 +102,11 @@ impl AwaitedCoordinator {
             messages: servers.iter().map(|server| server.answers).sum(),
             answers: true,
             polls: servers.iter().all(|server| polls_at_all(report, server.rank)),
-            sleeps_between_polls: servers.iter().all(|server| is_asleep_between_polls(report, server.rank)),
+            sleeps_between_polls: servers.iter().all(|server| {
+                // What it does between a request and the answer is its work, asleep or not.
+                let is_for_requests = server.handled_s >= MIN_EXCESS_ASLEEP * (server.computed_s + server.unseen_s);
+                is_asleep_between_polls(report, server.rank) && !is_for_requests
+            }),
             region,
         }
     }
@@ -152,7 +156,7 @@ pub fn coordinator_place(report: &Report, found: &AwaitedCoordinator) -> Finding
     let ranks = &found.ranks;
     let tables = report.functions.iter().flat_map(|table| &table.delaying_ranks);
     let functions = tables.filter(|one| ranks.contains(&one.rank)).flat_map(|one| &one.functions);
-    let longest = functions.max_by(|a, b| {
+    let longest = functions.filter(|one| one.name.function.is_some()).max_by(|a, b| {
         let [a_s, b_s] = [a, b].map(|one| one.caused_s.unwrap_or(one.cpu_s));
         a_s.total_cmp(&b_s)
     });

@@ -35,11 +35,17 @@ pub struct WorkDemands {
     sums: OnDemand,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct ThreadDemand {
     world_rank: u32,
-    /// The last request to it, by a message from any source, that has no answer yet; its `before` is what this thread had computed when it came.
-    asked: Option<AnsweredRequest>,
+    /// The thread that asked it first, and whether others did, too.
+    first_asker: Option<u32>,
+    has_askers: bool,
+    /// The requests to it, by messages from any source, that the last call with some received and that have no answer yet; their `before` is what this thread had computed when
+    /// they came.
+    asked: Vec<AnsweredRequest>,
+    /// The end of that call.
+    asked_by: Ns,
     /// Time of its last answer, and the computation until then.
     last_answer: Option<(Ns, Ns)>,
     /// The last task that it got as an answer.
@@ -70,6 +76,9 @@ impl WorkDemands {
     /// Records that a thread received the first message of several, which may be a request for work: from any source, or (`is_any` false) by a test or
     /// the completion of some requests. `time`: from the send of the message until it was received.
     pub fn record_request(&mut self, thread: u32, by: u32, is_any: bool, time: TimeInterval) {
+        if self.has_one_asker(thread, by) {
+            return;
+        }
         let row = self.threads[thread as usize].world_rank;
         let mut asked_at = Some(time.begin);
         let asking =
@@ -82,27 +91,48 @@ impl WorkDemands {
         let sums = self.sums.servers.entry(row).or_default();
         (sums.requests, sums.is_any) = (sums.requests + 1, sums.is_any || is_any);
         let server = &mut self.threads[thread as usize];
-        let is_repeated = server.asked.is_some_and(|asked| asked.by == by);
-        if !is_repeated {
-            let (last_at, computed) = server.last_answer.unwrap_or((time.end, server.computed));
-            let after = server.computed - computed;
-            let unseen = (time.end - time.begin.max(last_at + after)).max(0);
-            server.asked = Some(AnsweredRequest { by, asked_at, after, unseen, before: server.computed });
+        if server.asked.iter().any(|asked| asked.by == by) {
+            return;
         }
+        if server.asked_by != time.end {
+            server.asked.clear();
+            server.asked_by = time.end;
+        }
+        let (last_at, computed) = server.last_answer.unwrap_or((time.end, server.computed));
+        let after = server.computed - computed;
+        let unseen = (time.end - time.begin.max(last_at + after)).max(0);
+        server.asked.push(AnsweredRequest { by, asked_at, after, unseen, before: server.computed });
+    }
+
+    /// Returns whether a thread has been asked by the same one each time, of more ranks than these two: a worker that takes its tasks from any source.
+    fn has_one_asker(&mut self, thread: u32, by: u32) -> bool {
+        let first = *self.threads[thread as usize].first_asker.get_or_insert(by);
+        let pair = [thread, first].map(|one| self.threads[one as usize].world_rank);
+        let are_all = self.threads.iter().all(|one| pair.contains(&one.world_rank));
+        let server = &mut self.threads[thread as usize];
+        server.has_askers |= first != by || are_all;
+        !server.has_askers
     }
 
     /// Records that a thread sends to a world rank at a time, which is an answer if that rank asked last.
     pub fn record_answer(&mut self, thread: u32, to: u32, at: Ns) {
-        let server = self.threads[thread as usize];
-        let asked = server.asked.and_then(|asked| Some((asked, *self.threads.get(asked.by as usize)?)));
-        let Some((asked, worker)) = asked.filter(|(_, worker)| worker.world_rank == to) else { return };
-        let request = AnsweredRequest { before: server.computed - asked.before, ..asked };
+        let threads = &self.threads;
+        let server = &threads[thread as usize];
+        let is_asking = |asked: &AnsweredRequest| threads[asked.by as usize].world_rank == to;
+        let Some(place) = server.asked.iter().position(is_asking) else { return };
+        let (asked, computed) = (server.asked[place], server.computed);
+        let request = match server.last_answer.filter(|&(last_at, _)| last_at >= server.asked_by) {
+            // The same call received another request, which was answered before.
+            Some((_, since)) => AnsweredRequest { after: 0, unseen: 0, before: computed - since, ..asked },
+            None => AnsweredRequest { before: computed - asked.before, ..asked },
+        };
+        let since = threads[asked.by as usize].computed;
         let queue = self.queues.entry(thread).or_insert_with(|| RequestQueue::new(at - request.before));
-        let number = queue.answer(request, worker.computed, |by| self.threads[by as usize].computed);
-        self.threads[asked.by as usize].answered =
-            Some(AnsweredTask { server: thread, number, since: worker.computed });
+        let number = queue.answer(request, since, |by| threads[by as usize].computed);
+        self.threads[asked.by as usize].answered = Some(AnsweredTask { server: thread, number, since });
         let server = &mut self.threads[thread as usize];
-        (server.asked, server.last_answer) = (None, Some((at, server.computed)));
+        server.asked.remove(place);
+        server.last_answer = Some((at, computed));
         self.sums.servers.entry(server.world_rank).or_default().add(request);
     }
 
@@ -146,7 +176,8 @@ impl WorkDemands {
             &mut self.threads[thread as usize];
         *fetched = None;
         if by.is_none() {
-            (*asked, *last_answer) = (None, None);
+            asked.clear();
+            *last_answer = None;
             last_tasks.count(std::mem::take(last_task));
         }
         if let Some(task) = answered.take_if(|task| by != Some(task.server)) {
@@ -206,6 +237,7 @@ struct ServerSums {
     answers: u64,
     tasks: TaskSums,
     computed: Ns,
+    handled: Ns,
     unseen: Ns,
     saved: [Ns; 2],
 }
@@ -214,6 +246,7 @@ impl ServerSums {
     fn add(&mut self, request: AnsweredRequest) {
         self.answers += 1;
         self.computed += request.after + request.before;
+        self.handled += request.before;
         self.unseen += request.unseen;
     }
 
@@ -223,6 +256,7 @@ impl ServerSums {
         self.answers += after.answers;
         self.tasks.add(after.tasks);
         self.computed += after.computed;
+        self.handled += after.handled;
         self.unseen += after.unseen;
         self.saved = [0, 1].map(|at| self.saved[at] + after.saved[at]);
     }
@@ -283,6 +317,7 @@ impl OnDemand {
             requests: sums.requests,
             answers: sums.answers,
             computed_s: sums.computed as f64 * 1e-9,
+            handled_s: sums.handled as f64 * 1e-9,
             unseen_s: sums.unseen as f64 * 1e-9,
             saved_s: sums.saved.map(|ns| ns as f64 * 1e-9),
         });

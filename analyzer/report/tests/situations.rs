@@ -715,6 +715,44 @@ fn a_rank_that_only_receives_gains_by_the_message() {
     assert!(words.contains("half the time per message on rank 0") && !words.contains("request"), "{words}");
 }
 
+/// Three ranks send 64 bytes 40 times to rank 0, which needs 3 ms for each message. Every eighth send is over when rank 0 has received as many from each rank: then it has place for more.
+fn flooded_receiver() -> Report {
+    const ROUNDS: u32 = 5;
+    let scenario = ranks(4).each(|rank, script| match rank {
+        0 => {
+            let received = script.repeat(24 * ROUNDS, |message, script| {
+                receive_any(script.at("receive"), 1 + message % 3, 0, 0.05).compute(3.0)
+            });
+            received.at("end").barrier(0.1)
+        }
+        _ => {
+            let sent = script.at("halo").repeat(ROUNDS, |round, script| {
+                let last_ms = match round {
+                    0 => 24.0 * 3.05 - 0.15 + 0.02,
+                    1..4 => 24.0 * 3.05 - 0.15,
+                    _ => 0.01,
+                };
+                let small = (0..7).fold(script, |script, _| script.compute(0.01).send(0, 0, 64, 0.01));
+                small.compute(0.01).send(0, 0, 64, last_ms)
+            });
+            sent.at("end").barrier(24.0 * 3.05 - 0.18 + 0.1)
+        }
+    });
+    named(scenario, "collector 40")
+}
+
+#[test]
+fn small_messages_that_flood_a_receiver_wait_for_its_work() {
+    let report = flooded_receiver();
+    let words = lbprof_report::findings::answer_in_words(&report);
+    let answer = &report.findings[0];
+    assert_eq!((answer.kind, answer.ranks.as_slice()), ("busy coordinator", &[0][..]), "{words}");
+    assert!(words.contains("ranks 1-3 wait for rank 0, which needs 3.00 ms for each message"), "{words}");
+    assert!(answer.seconds > 0.9 * report.verdict.lost_s, "{words}");
+    let gain = answer.gain.as_ref().unwrap_or_else(|| panic!("no gain: {words}"));
+    assert!((gain.share - 0.49).abs() < 0.03, "{gain:?}");
+}
+
 /// In each of 30 steps rank 0 prepares work for 5 ms, sends it, and collects the results of three workers, which take 10 ms.
 fn awaited_master() -> Report {
     let scenario = ranks(4).each(|rank, script| match rank {

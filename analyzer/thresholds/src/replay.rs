@@ -17,6 +17,9 @@ thresholds! {
     /// Maximum fraction of small messages, as a divisor, that seem to have waited by chance.
     MAX_WAITS_BY_CHANCE: u32 = 4, unit "divisor", validated "tests/laboratory, overlap";
 
+    /// Messages to a receiver that it has not received, from which on a send of any size may be over only when it has.
+    MIN_MESSAGES_BEFORE_BLOCKED_SEND: u32 = 4, unit "messages", validated "report/tests/situations.rs";
+
     /// By how much the mean of the ranks in an iteration may change on average, as a share, where some ranks' iterations are those before or after.
     MAX_CHANGE_OF_MEAN: f64 = 0.02, unit "of the mean", validated "analysis/src/replay/what_if/alignment.rs";
 

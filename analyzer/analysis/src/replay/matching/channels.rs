@@ -70,6 +70,8 @@ pub struct MessageTransfer {
     pub posted: Option<TransferSide>,
     /// A thread that cannot go on before the send is begun.
     pub waiter: Option<u32>,
+    /// Number of messages of its channel that no receive had taken when it was sent, if others had been taken.
+    pub ahead: u32,
     over: u8,
     next: u32,
     over_at: Ns,
@@ -81,6 +83,10 @@ pub struct MessageTransfer {
 struct TransferQueue {
     first: u32,
     last: u32,
+    /// Number of transfers in it.
+    n: u32,
+    /// True if it has had the other sides of some.
+    has_matched: bool,
     are_sends: bool,
 }
 
@@ -112,6 +118,7 @@ impl MessageTransfer {
         sent: None,
         posted: None,
         waiter: None,
+        ahead: 0,
         over: 0,
         next: LAST,
         over_at: 0,
@@ -208,6 +215,7 @@ impl OpenTransfers {
         if queue.last == at {
             queue.last = before;
         }
+        queue.n -= 1;
         self.free.push(at);
         let MessageTransfer { sent, posted, .. } =
             std::mem::replace(&mut self.all[at as usize], MessageTransfer::NOTHING);
@@ -240,19 +248,27 @@ impl OpenTransfers {
             self.sweep();
         }
         let OpenTransfers { all, free, queues, .. } = self;
-        let queue = queues.entry(channel).or_insert(TransferQueue { first: LAST, last: LAST, are_sends: is_send });
+        let queue = queues.entry(channel).or_insert(TransferQueue {
+            first: LAST,
+            last: LAST,
+            n: 0,
+            has_matched: false,
+            are_sends: is_send,
+        });
         let first = queue.first;
         if first != LAST && queue.are_sends != is_send {
             queue.first = std::mem::replace(&mut all[first as usize].next, LAST);
+            (queue.n, queue.has_matched) = (queue.n - 1, true);
             return first;
         }
         let id = put_in_free_place(all, free, MessageTransfer::NOTHING);
         if first == LAST {
-            *queue = TransferQueue { first: id, last: id, are_sends: is_send };
+            (queue.first, queue.are_sends) = (id, is_send);
         } else {
             all[queue.last as usize].next = id;
-            queue.last = id;
+            all[id as usize].ahead = if queue.has_matched { queue.n } else { 0 };
         }
+        (queue.last, queue.n) = (id, queue.n + 1);
         id
     }
 

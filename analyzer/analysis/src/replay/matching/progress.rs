@@ -15,7 +15,7 @@
 //! completes it.
 
 use super::EventMatcher;
-use super::channels::{OpenTransfers, TransferId};
+use super::channels::{MessageTransfer, OpenTransfers, TransferId};
 use super::message_coupling::{AwaitedSide, MessageClass, MessageCoupling};
 use super::needs::{CallNeeds, CompleteSend, need_of_message};
 use crate::model::interval::TimeInterval;
@@ -24,7 +24,7 @@ use crate::model::waits::WaitState;
 use crate::replay::blocking::EndedBy;
 use crate::replay::ended_call::{CallNeed, NeedClock};
 use crate::replay::thread::{ReplayThread, ThreadPresence};
-use lbprof_thresholds::replay::{MAX_WAITS_BY_CHANCE, MIN_BYTES_THAT_NEED_PROGRESS};
+use lbprof_thresholds::replay::{MAX_WAITS_BY_CHANCE, MIN_BYTES_THAT_NEED_PROGRESS, MIN_MESSAGES_BEFORE_BLOCKED_SEND};
 
 /// A call that has waited for another rank ends soon after it: the rest of the call takes at most 1/N of the wait.
 const MOST_AFTER: Ns = 4;
@@ -173,20 +173,7 @@ impl CallMessages<'_> {
             needs.add_side(need, send.id);
             return;
         }
-        let presence = match (self.return_after_a_moment(other, begin), self.presence(other, sent.at)) {
-            (Some(later), _) => later,
-            (None, known @ ThreadPresence::Back { .. }) => self.awaited_return(other, begin).unwrap_or(known),
-            (None, known) => known,
-        };
-        let (at, slot) = match presence {
-            ThreadPresence::There => return,
-            ThreadPresence::Back { at, .. } if transfer.is_over_at(at) => return,
-            ThreadPresence::Back { at, slot } => (Some(at), slot),
-            ThreadPresence::Away => (None, 0),
-        };
-        if self.record_wait(AwaitedSide::ReceiverInMpi, class, at, begin, &needs.all)
-            && let Some(at) = at
-        {
+        if let Some((at, slot)) = self.return_of_receiver(other, &transfer, class, &needs.all) {
             let by = EndedBy { thread: other, at };
             let delay = Some(RegionState::delay(sent.kind.region()));
             let need = need_of_message(&sent, sent.bytes, WaitState::LateReceiver, send.waits);
@@ -194,6 +181,42 @@ impl CallMessages<'_> {
             self.channels.get_mut(send.id).set_moved(true, at);
             *self.n_waits += 1;
         }
+    }
+
+    /// Returns the receiver's return to MPI that a send waited for, besides other needs of its call, and the slot of its clocks then. Behind many messages that lie there a send of
+    /// any size may wait until the receiver has made place for it:
+    ///
+    /// ```text
+    ///   sender    |send|send|send .....................|send ...
+    ///   receiver  |recv|== work ==|recv|== work ==|recv|== work ==|recv| ...
+    /// ```
+    fn return_of_receiver(
+        &mut self,
+        other: u32,
+        transfer: &MessageTransfer,
+        class: MessageClass,
+        needs: &[CallNeed],
+    ) -> Option<(Ns, u8)> {
+        let begin = self.time.begin;
+        let sent_at = transfer.sent?.at;
+        if transfer.ahead >= MIN_MESSAGES_BEFORE_BLOCKED_SEND
+            && let Some((away, slot)) = self.absence_before_end(other, begin)
+        {
+            return Some((away.end, slot));
+        }
+        let presence = match (self.return_after_a_moment(other, begin), self.presence(other, sent_at)) {
+            (Some(later), _) => later,
+            (None, known @ ThreadPresence::Back { .. }) => self.awaited_return(other, begin).unwrap_or(known),
+            (None, known) => known,
+        };
+        let (at, slot) = match presence {
+            ThreadPresence::There => return None,
+            ThreadPresence::Back { at, .. } if transfer.is_over_at(at) => return None,
+            ThreadPresence::Back { at, slot } => (Some(at), slot),
+            ThreadPresence::Away => (None, 0),
+        };
+        let has_waited = self.record_wait(AwaitedSide::ReceiverInMpi, class, at, begin, needs);
+        Some((at?, slot)).filter(|_| has_waited)
     }
 
     /// Returns whether the call, which had these needs, waited from `begin` for an event at a time within it, as far as that can be known.

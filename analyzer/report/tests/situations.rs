@@ -1011,6 +1011,43 @@ fn thread_pool() -> Report {
     sampled_report(written(called(scenario, "renderer scene.in")).path())
 }
 
+/// In 20 steps the thread that calls MPI prepares work for 40 ms, on its core or `asleep`, and waits for 10 ms until two threads, which sleep else, have done it.
+fn starved_pool(asleep: bool) -> Report {
+    let program = Program::new(&["-g"]);
+    let (path, build_id) = (program.path.to_str().unwrap().to_owned(), program.build_id.clone());
+    let [routine, prepare] = ["force", "sort"].map(|function| program.begin(function));
+    let scenario = Scenario::ranks(2).each(move |_, script| {
+        let script = script.program(&path, &build_id).sampled(1000).repeat(20, move |_, script| {
+            let prepared = if asleep { script.compute(40.0) } else { script.compute_at(prepare, 40.0) };
+            let worked = [4000, 4001]
+                .into_iter()
+                .fold(prepared, |script, thread| script.worker_at(thread, routine, 10.0).in_pool(thread, routine, 2));
+            worked.compute(10.0).barrier(0.2)
+        });
+        let asleep_ms = if asleep { 50.0 } else { 10.0 };
+        script.usage(20.0 * (50.0 - asleep_ms), 1).off_core(&[(0.5, 20.0 * asleep_ms, CoreState::Asleep)], 0.0, 0)
+    });
+    sampled_report(written(called(scenario, "renderer scene.in")).path())
+}
+
+#[test]
+fn threads_that_wait_for_the_one_that_prepares_their_work_are_the_answer() {
+    for (asleep, meanwhile, place) in
+        [(false, "works alone", Some("mostly in sort")), (true, "sleeps, or waits for I/O or for them", None)]
+    {
+        let report = starved_pool(asleep);
+        let words = lbprof_report::findings::answer_in_words(&report);
+        assert_eq!(report.findings[0].kind, "starved pool", "{words}");
+        assert!(words.contains("4 threads of force compute 20 % of their time"), "{words}");
+        assert!(words.contains(&format!("the thread of each rank that calls MPI {meanwhile}")), "{words}");
+        let text = report.findings[0].place.as_ref().map(|place| place.text.as_str());
+        assert!(
+            text.unwrap_or_default().starts_with(place.unwrap_or_default()) && text.is_some() == place.is_some(),
+            "{text:?}"
+        );
+    }
+}
+
 /// In 20 steps the thread that calls MPI sleeps for 50 ms until short threads have worked for `cpu_ms(rank)` in all, of which there are no samples.
 fn short_threads(work: fn(u32) -> f64, cpu_ms: fn(u32) -> f64) -> Report {
     let program = Program::new(&["-g"]);

@@ -256,6 +256,9 @@ thresholds! {
     /// CPU time of pools of threads, of the computation of the threads that wait for them, from which on they do the work: where cores are scarce, waiting takes longer than work.
     MIN_WORK_OF_POOLS: f64 = 1.0 / 3.0, unit "of the computation", validated "report/tests/situations.rs";
 
+    /// Utilization up to which threads of a pool have no work for most of the time.
+    MAX_UTILIZATION_OF_STARVED_POOL: f64 = 0.5, unit "utilization", validated "report/tests/situations.rs";
+
     /// Work of a rank's threads against the mean of all ranks, from which on it is uneven.
     MIN_EXCESS_OF_POOL: f64 = 1.1, unit "factor", validated "report/tests/situations.rs";
 

@@ -61,6 +61,7 @@ const CONDITIONS: &[DetectCondition] = &[
 const WHOLE: &[DetectWhole] = &[
     whole::nothing::find_idle_program,
     whole::threads::find_core_losses,
+    whole::thread_pool::find_starved_thread_pool,
     whole::thread_pool::find_idle_thread_pool,
     whole::master_and_workers::find_master_and_workers,
     whole::unclear_polls::find_unclear_polls,

@@ -82,6 +82,11 @@ fn principal_function(report: &Report, path: Option<&str>) -> Option<String> {
     is_named.then(|| format!("mostly in {}", shorten_text(&escape_name(&function.name.label()), LONGEST_NAME)))
 }
 
+/// Returns the function in which all ranks together spend most of their computation.
+pub fn of_all_ranks(report: &Report) -> Option<FindingPlace> {
+    principal_function(report, None).map(FindingPlace::in_words)
+}
+
 /// Returns which rank is slow in which part: its function where samples show one, else the code between calls.
 pub fn of_parts(report: &Report) -> Option<FindingPlace> {
     let parts: Vec<String> = report.verdict.slow_parts.iter().map(|part| part_in_words(report, part)).collect();

@@ -17,7 +17,7 @@ const MOST_LISTED: usize = 1000;
 pub struct FindingRow {
     /// Conditions: `still running`, `ended early`: ranks have not ended, or not by themselves; `few calls`: too few to judge; `no cores`: ranks had none of their own; `one
     /// rank`; `set-up`: most of the run lies outside of `MPI_Init` … `MPI_Finalize`. Statements about all that is lost: `nothing`: no rank computes; `threads`: more is lost to
-    /// idle threads; `thread pool`: threads that do not call MPI work; `master and workers`, `balanced`: little is lost; `unclear polls`, `asleep`: little, if that is
+    /// idle threads; `thread pool`: threads that do not call MPI work; `starved pool`: they have no work; `master and workers`, `balanced`: little is lost; `unclear polls`, `asleep`: little, if that is
     /// computation. Parts of the loss: `static excess`: a rank has more work than the others; `serial code`: it works alone; `asleep rank`, `kernel rank`, `rank in state`: it takes longer
     /// asleep, in the kernel, or in another state of computation that is recorded; `last task`: the others wait for its last one; `emptied ranks`: it gets the work of ranks that get empty; `idle ranks`: a few have no work, the others equally much; `work outside of the loop`: it works
     /// longer once, before or after the main loop; `uneven groups`: a group with other code computes longer; `control of parallelism`; `moving rank`: first one rank has more

@@ -4,10 +4,11 @@ use lbprof_thresholds::verdict::{GOOD_CORE_EFFICIENCY, MIN_EXCESS_OF_POOL, MIN_W
 
 use crate::Report;
 use crate::finding::{Finding, FindingAdvice, FindingPlace, FindingTone};
+use crate::findings::place;
 use crate::phrases::functions::function_and_caller;
 use crate::phrases::names::LONGEST_NAME;
-use crate::phrases::ranks::{factor_in_words, short_percent};
-use crate::phrases::working_pool::find_working_pool;
+use crate::phrases::ranks::{factor_in_words, is_mostly_asleep, short_percent};
+use crate::phrases::working_pool::{find_starved_pool, find_working_pool};
 use crate::thread_pools::ThreadPoolRow;
 use crate::words::{escape_name, format_plural, shorten_text};
 
@@ -37,6 +38,34 @@ pub fn find_idle_thread_pool(report: &Report) -> Option<Finding> {
         advice: Some(FindingAdvice::LookAt(advice)),
         evidence: vec![("threads", pool.threads as f64), ("utilization", utilization)],
         ..Finding::of_whole("thread pool", FindingTone::Unclear, sentence)
+    })
+}
+
+/// Detects that threads which were started once have no work for most of the time, although next to none is lost in MPI: the thread that calls MPI prepares it.
+pub fn find_starved_thread_pool(report: &Report) -> Option<Finding> {
+    let pool = find_starved_pool(report).filter(|_| report.verdict.is_good())?;
+    let utilization = pool.program.utilization?;
+    let is_busy = !is_mostly_asleep(report);
+    let (meanwhile, advice) = match is_busy {
+        true => (
+            "works alone",
+            "what the thread that calls MPI does before it hands out work: whether these threads can share it, or work meanwhile on what was prepared before",
+        ),
+        false => (
+            "sleeps, or waits for I/O or for them",
+            "what the thread that calls MPI waits for outside of MPI before it hands out work (files, sleep(), locks, devices): these threads wait for it",
+        ),
+    };
+    let sentence = format!(
+        "Little is lost in MPI, but {} compute {} of their time: for the rest they have no work, while the thread of each rank that calls MPI {meanwhile}.",
+        pool_in_words(pool),
+        short_percent(utilization)
+    );
+    Some(Finding {
+        place: place::of_all_ranks(report).filter(|_| is_busy),
+        advice: Some(FindingAdvice::LookAt(advice.to_owned())),
+        evidence: vec![("threads", pool.threads as f64), ("utilization", utilization)],
+        ..Finding::of_whole("starved pool", FindingTone::Unclear, sentence)
     })
 }
 

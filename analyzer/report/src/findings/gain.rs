@@ -93,6 +93,13 @@ fn of_change(
     Some(FindingGain { seconds: share * from_s, share, text })
 }
 
+/// Returns the seconds that the run would be shorter with work that is divided in another way, by the prediction that saves most; `None` if there is none.
+pub fn regained_by_even_work_s(report: &Report) -> Option<f64> {
+    let is_meant = |row: &PredictionRow| row.scenario.is_redistribution();
+    let best_s = report.what_if.best_of(is_meant).map(|row| row.saved_s);
+    best_s.or_else(|| report.what_if.rows.iter().any(is_meant).then_some(0.0))
+}
+
 /// Returns why the gain of less work on the ranks that compute longest is not predicted, if that is known.
 pub fn why_not_predicted(report: &Report, finding: &Finding) -> Option<&'static str> {
     if finding.subject != FindingSubject::SlowRank || finding.gain.is_some() || report.is_only_described() {

@@ -12,9 +12,9 @@
 //!
 //! Both programs make the same calls: only their code shows that the first has one loop and the second two.
 
-use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::algo::kosaraju_scc;
 use petgraph::graphmap::DiGraphMap;
+use petgraph::{Incoming, Outgoing};
 use rustc_hash::FxHashSet;
 
 use super::control_flow::{ControlFlow, reachable_steps};
@@ -50,7 +50,7 @@ impl ControlFlow {
         {
             return None;
         }
-        let body = innermost_loop(&ways, &looped);
+        let body = loops_around(&ways, &looped).pop().map(|body| body.steps);
         let Some(body) = body.filter(|body| self.turns(body).all(&mut is_own)) else {
             return Some(CallInLoop::NoLoop);
         };
@@ -68,61 +68,30 @@ impl ControlFlow {
     /// Several loops on such ways look the same in the calls: how often each of them goes around is not known.
     pub(super) fn silent_ways(&self, from: u64, to: u64) -> Option<SilentWays> {
         let (from, to) = (self.call_index(from)?, self.call_index(to)?);
-        let ways = self.ways_from_begin();
-        let [after, before] = [(from, petgraph::Outgoing), (to, petgraph::Incoming)].map(|(start, direction)| {
+        let ways = self.ways();
+        let [after, before] = [(from, Outgoing), (to, Incoming)].map(|(start, direction)| {
             reachable_steps([start], |step| {
                 ways.neighbors_directed(step, direction).filter(|&next| !self.leads_to_mpi(next))
             })
         });
-        let dominators = ways.contains_node(0).then(|| simple_fast(&ways, 0))?;
-        let mut loops: FxHashSet<usize> = FxHashSet::default();
-        for (last, first, ()) in ways.all_edges().filter(|(last, first, ())| first <= last) {
-            let is_silent = after.contains(&last) && before.contains(&first) && !loops.contains(&first);
-            if is_silent
-                && [last, from, to].iter().all(|&step| is_on_all_ways(&dominators, first, step))
-                && [from, to].iter().all(|&step| can_reach(&ways, step, last, first))
-            {
-                loops.insert(first);
-            }
-        }
-        let may_return = before.contains(&0) && after.iter().any(|&step| self.is_end(step));
-        Some(SilentWays { n_loops: loops.len(), may_return })
-    }
-
-    /// Returns the known successors of each step. The first step leads to all steps that only jumps by a table lead to.
-    fn ways_from_begin(&self) -> DiGraphMap<usize, ()> {
-        let mut ways = self.ways();
-        let unentered: Vec<usize> = (1..self.len())
-            .filter(|&step| ways.neighbors_directed(step, petgraph::Incoming).next().is_none())
-            .collect();
-        for step in unentered {
-            ways.add_edge(0, step, ());
-        }
-        ways
+        let turns_silently = |body: &LoopBody| {
+            let mut lasts = body
+                .entries
+                .iter()
+                .filter(|entry| before.contains(*entry))
+                .flat_map(|&entry| steps_before(&ways, entry));
+            lasts.any(|last| body.steps.contains(&last) && after.contains(&last))
+        };
+        let n_loops = loops_around(&ways, &[from, to]).iter().filter(|body| turns_silently(body)).count();
+        // Only jumps by a table lead to steps without a known way to them.
+        let is_begin = |&step: &usize| step == 0 || steps_before(&ways, step).next().is_none();
+        let may_return = before.iter().any(is_begin) && after.iter().any(|&step| self.is_end(step));
+        Some(SilentWays { n_loops, may_return })
     }
 
     /// Returns the number of loops, one in the other, around the call that returns to an address, or `None` if the function has no such call.
-    ///
-    /// A loop goes back to a step that comes before all others of it on each way from the function's begin.
     pub(super) fn count_loops_around(&self, return_address: u64) -> Option<usize> {
-        let call = self.call_index(return_address)?;
-        let ways = self.ways();
-        if !ways.contains_node(0) {
-            return Some(0);
-        }
-        let dominators = simple_fast(&ways, 0);
-        // A loop around the call begins with a step that comes before it, unless no known way leads to the call.
-        let before_call: Option<FxHashSet<usize>> = dominators.dominators(call).map(Iterator::collect);
-        let mut loops: FxHashSet<usize> = FxHashSet::default();
-        for (last, first, ()) in ways.all_edges() {
-            if loops.contains(&first) || before_call.as_ref().is_some_and(|before| !before.contains(&first)) {
-                continue;
-            }
-            if is_on_all_ways(&dominators, first, last) && can_reach(&ways, call, last, first) {
-                loops.insert(first);
-            }
-        }
-        Some(loops.len())
+        Some(loops_around(&self.ways(), &[self.call_index(return_address)?]).len())
     }
 }
 
@@ -135,34 +104,33 @@ pub(super) struct SilentWays {
     pub(super) may_return: bool,
 }
 
-fn is_on_all_ways(dominators: &Dominators<usize>, passed: usize, step: usize) -> bool {
-    dominators.dominators(step).is_some_and(|mut all| all.any(|one| one == passed))
+/// A loop of a function.
+struct LoopBody {
+    steps: FxHashSet<usize>,
+    /// The steps to which ways lead from outside, several if a jump leads into the loop.
+    entries: FxHashSet<usize>,
 }
 
-/// Returns whether one step leads to another, both of a loop, without going through the loop's first step again.
-fn can_reach(ways: &DiGraphMap<usize, ()>, from: usize, to: usize, first: usize) -> bool {
-    reachable_steps([from], |step| ways.neighbors(step).filter(|&next| next != first)).contains(&to)
+fn steps_before(ways: &DiGraphMap<usize, ()>, step: usize) -> impl Iterator<Item = usize> {
+    ways.neighbors_directed(step, Incoming)
 }
 
-/// Returns the steps of the innermost loop that contains all of `looped`.
-fn innermost_loop(ways: &DiGraphMap<usize, ()>, looped: &[usize]) -> Option<FxHashSet<usize>> {
-    let mut innermost: Option<FxHashSet<usize>> = None;
+/// Returns the loops that contain all of `looped`, the outermost first. Cycles that remain of a loop without its entries are loops in it.
+fn loops_around(ways: &DiGraphMap<usize, ()>, looped: &[usize]) -> Vec<LoopBody> {
+    let mut loops: Vec<LoopBody> = Vec::new();
+    let mut inside = ways.clone();
     loop {
-        let inside: DiGraphMap<usize, ()> = match &innermost {
-            None => ways.clone(),
-            Some(body) => {
-                // Cycles that remain without the steps at which it is entered are loops in it.
-                let mut rest = body.clone();
-                rest.retain(|&step| {
-                    step != 0 && ways.neighbors_directed(step, petgraph::Incoming).all(|from| body.contains(&from))
-                });
-                ways.all_edges().filter(|(from, to, ())| rest.contains(from) && rest.contains(to)).collect()
-            }
-        };
         let found = kosaraju_scc(&inside).into_iter().find(|steps| looped.iter().all(|step| steps.contains(step)));
-        match found.filter(|steps| steps.len() > 1 && innermost.as_ref().is_none_or(|body| steps.len() < body.len())) {
-            Some(steps) => innermost = Some(steps.into_iter().collect()),
-            None => return innermost,
+        let Some(steps) = found.filter(|steps| steps.len() > 1) else { return loops };
+        let steps: FxHashSet<usize> = steps.into_iter().collect();
+        let is_entry = |step: &usize| *step == 0 || !steps_before(ways, *step).all(|from| steps.contains(&from));
+        let entries: FxHashSet<usize> = steps.iter().copied().filter(is_entry).collect();
+        let is_within = |step: usize| steps.contains(&step) && !entries.contains(&step);
+        inside = ways.all_edges().filter(|&(from, to, ())| is_within(from) && is_within(to)).collect();
+        let has_entry = !entries.is_empty();
+        loops.push(LoopBody { steps, entries });
+        if !has_entry {
+            return loops;
         }
     }
 }

@@ -137,16 +137,13 @@ pub enum LoopDoubt {
 /// Ratio of iteration counts of ranks that loop as messages arrive, without meeting. From 2 on, some may end iterations that are several of the others.
 const FREE: std::ops::Range<f64> = 1.1..1.9;
 const BYTES_OF_A_NUMBER: f64 = 8.0;
-/// Parts of paths of modules that call MPI for scripts.
-const INTERPRETERS: [&str; 4] = ["mpi4py", "MPI.cpython", "MPI.abi3", "Rmpi"];
 
 /// Returns the most serious doubt about a main loop, and the highest confidence that it allows. `found` has an entry per rank, `inner` the longest
-/// inner loop and whether it takes most of the time, and `module` contains the call that ends an iteration.
+/// inner loop and whether it takes most of the time.
 fn find_doubt(
     one: &Loop,
     inner: Option<(&Loop, bool)>,
     found: &[FoundLoopOfRank],
-    module: Option<&str>,
 ) -> Option<(LoopDoubt, LoopConfidence)> {
     use LoopConfidence::{Likely, Unsure};
     use LoopDoubt::{Ends, Period, Ranks};
@@ -154,7 +151,6 @@ fn find_doubt(
     if calls == 0.0 {
         return None;
     }
-    let is_interpreted = module.is_some_and(|module| INTERPRETERS.iter().any(|part| module.contains(part)));
     let is_certain = one.count == IterationCount::default();
     // A step needs a varying number of calls that complete some of the requests.
     let ends_as_requests_complete =
@@ -169,9 +165,9 @@ fn find_doubt(
     // A program may skip calls on ranks with nothing to send.
     let carries_little = !one.is_in_main && sum_up(found, |rank| rank.carried.bytes) <= BYTES_OF_A_NUMBER * calls;
     let signs = [
+        (one.is_interpreted || one.is_split, Period, Unsure),
         (must_carry_alike && n_alike < MIN_EQUAL_AMOUNTS * n_iterations, Period, Unsure),
         (MAX_OTHER_CALLS * calls <= sum_up(found, |rank| rank.carried.foreign), Period, Unsure),
-        (is_interpreted, Period, Likely),
         (one.by_rhythm && inner.is_some(), Period, Unsure),
         (one.others.is_some(), Ranks, Likely),
         (has_few_kinds, Period, if is_mostly_inner { Unsure } else { Likely }),
@@ -255,12 +251,11 @@ fn loop_row(model: &Model, places: &[CodePlace], one: &Loop) -> LoopRow {
     let times = one.detected.and_then(|detected| calls_in_iteration(in_all.1, f64::from(detected)));
     let possible = possible_range(one, inner, times, in_all);
     let by_figures = if one.named { LoopConfidence::Sure } else { LoopConfidence::judge(in_all, alike, covered) };
-    let module = ends_at.as_ref().and_then(|end| end.place.module.as_deref());
     let doubt = match (one.named, one.main) {
         (true, _) => times.map(|_| (LoopDoubt::Period, LoopConfidence::Sure)),
         (false, true) => {
             let inner = inner.map(|inner| (inner, is_most_of(model, &ranks, region, inner)));
-            find_doubt(one, inner, &found, module)
+            find_doubt(one, inner, &found)
         }
         (false, false) => None,
     };
@@ -444,15 +439,10 @@ mod tests {
     }
 
     /// The doubt about a loop of 100 iterations on each of two ranks, whose calls carry 5 kB, and the confidence that it leaves.
-    fn doubt(
-        one: Loop,
-        inner: Option<Loop>,
-        carried: CarriedCalls,
-        module: &str,
-    ) -> Option<(LoopDoubt, LoopConfidence)> {
+    fn doubt(one: Loop, inner: Option<Loop>, carried: CarriedCalls) -> Option<(LoopDoubt, LoopConfidence)> {
         let found = FoundLoopOfRank { at: 0, iterations: 100, alike: 100, carried };
         let inner = inner.as_ref().map(|inner| (inner, inner.share_of_main >= MIN_TIME_OF_INNER_LOOP));
-        find_doubt(&one, inner, &[found; 2], Some(module))
+        find_doubt(&one, inner, &[found; 2])
     }
 
     /// A loop of these kinds of calls, whose number of iterations is certain or not.
@@ -468,34 +458,37 @@ mod tests {
 
     #[test]
     fn what_iterations_carry_and_which_calls_they_have_may_speak_for_another_loop() {
-        assert_eq!(doubt(found_loop(12, false), None, EVEN, "lmp"), ENDS);
-        assert_eq!(doubt(found_loop(12, false), None, CarriedCalls { alike: 89, ..EVEN }, "mg"), UNSURE_PERIOD);
-        assert_eq!(doubt(found_loop(12, false), None, CarriedCalls { foreign: 200, ..EVEN }, "pw.x"), UNSURE_PERIOD);
-        assert_eq!(doubt(found_loop(3, false), None, EVEN, "is"), LIKELY_PERIOD);
-        assert_eq!(doubt(found_loop(12, false), None, CarriedCalls { bytes: 8_000, ..EVEN }, "lmp"), LIKELY_PERIOD);
-        assert_eq!(doubt(found_loop(12, false), None, EVEN, "lib/mpi4py/MPI.so"), LIKELY_PERIOD);
-        assert_eq!(doubt(found_loop(12, false), None, CarriedCalls::default(), "lmp"), None, "no calls");
+        assert_eq!(doubt(found_loop(12, false), None, EVEN), ENDS);
+        assert_eq!(doubt(found_loop(12, false), None, CarriedCalls { alike: 89, ..EVEN }), UNSURE_PERIOD);
+        assert_eq!(doubt(found_loop(12, false), None, CarriedCalls { foreign: 200, ..EVEN }), UNSURE_PERIOD);
+        assert_eq!(doubt(found_loop(3, false), None, EVEN), LIKELY_PERIOD);
+        assert_eq!(doubt(found_loop(12, false), None, CarriedCalls { bytes: 8_000, ..EVEN }), LIKELY_PERIOD);
+        let interpreted = Loop { is_interpreted: true, ..found_loop(12, true) };
+        assert_eq!(doubt(interpreted, None, EVEN), UNSURE_PERIOD);
+        let split = Loop { is_split: true, ..found_loop(12, true) };
+        assert_eq!(doubt(split, None, EVEN), UNSURE_PERIOD);
+        assert_eq!(doubt(found_loop(12, false), None, CarriedCalls::default()), None, "no calls");
         let mostly_inner = Loop { share_of_main: 0.5, ..Loop::default() };
-        assert_eq!(doubt(found_loop(3, false), Some(mostly_inner), EVEN, "is"), UNSURE_PERIOD);
+        assert_eq!(doubt(found_loop(3, false), Some(mostly_inner), EVEN), UNSURE_PERIOD);
     }
 
     #[test]
     fn a_call_in_main_is_in_no_function_that_is_called_from_many_places() {
         let silent = CarriedCalls { alike: 100, calls: 200, foreign: 0, bytes: 0 };
         let certain = Loop { is_in_main: true, ..found_loop(2, true) };
-        assert_eq!(doubt(certain.clone(), None, silent, "is"), None);
+        assert_eq!(doubt(certain.clone(), None, silent), None);
         let by_rhythm = Loop { by_rhythm: true, others: Some(80), ..certain };
-        assert_eq!(doubt(by_rhythm.clone(), Some(Loop::default()), silent, "is"), UNSURE_PERIOD);
-        assert_eq!(doubt(by_rhythm, None, silent, "is"), Some((LoopDoubt::Ranks, LoopConfidence::Likely)));
+        assert_eq!(doubt(by_rhythm.clone(), Some(Loop::default()), silent), UNSURE_PERIOD);
+        assert_eq!(doubt(by_rhythm, None, silent), Some((LoopDoubt::Ranks, LoopConfidence::Likely)));
     }
 
     #[test]
     fn loops_of_the_code_that_no_call_shows_are_a_doubt() {
         let certain = Loop { is_unique: true, ..found_loop(3, true) };
         let silent = Loop { has_silent_loop_around: true, ..Loop::default() };
-        assert_eq!(doubt(certain.clone(), Some(Loop::default()), EVEN, "lmp"), None);
-        assert_eq!(doubt(certain.clone(), Some(silent), EVEN, "lmp"), LIKELY_PERIOD);
-        assert_eq!(doubt(Loop { has_silent_loop_around: true, ..certain }, None, EVEN, "lmp"), LIKELY_PERIOD);
+        assert_eq!(doubt(certain.clone(), Some(Loop::default()), EVEN), None);
+        assert_eq!(doubt(certain.clone(), Some(silent), EVEN), LIKELY_PERIOD);
+        assert_eq!(doubt(Loop { has_silent_loop_around: true, ..certain }, None, EVEN), LIKELY_PERIOD);
     }
 
     #[test]
@@ -503,9 +496,9 @@ mod tests {
         // MPI_Waitsome twice in each of 50 steps, in a function that is called from one place: only one of both follows the work.
         let unlike = CarriedCalls { alike: 50, ..EVEN };
         let unique = Loop { is_unique: true, ..found_loop(5, false) };
-        assert_eq!(doubt(unique.clone(), None, unlike, "lmp"), ENDS);
+        assert_eq!(doubt(unique.clone(), None, unlike), ENDS);
         let by_requests = Loop { anchor: vec![(None, Operation::Waitsome as u16)], ..unique };
-        assert_eq!(doubt(by_requests, None, unlike, "lmp"), UNSURE_PERIOD);
+        assert_eq!(doubt(by_requests, None, unlike), UNSURE_PERIOD);
     }
 
     #[test]

@@ -29,6 +29,10 @@ pub struct Loop {
     pub is_unique: bool,
     /// True if one of the calls that come once in each iteration is in `main`; of the main loop alone.
     pub is_in_main: bool,
+    /// True if a script makes the calls that end iterations, and the log does not have the script's functions.
+    pub is_interpreted: bool,
+    /// True if another loop takes turns with it and ends iterations at the same place of the code: they may be phases of one.
+    pub is_split: bool,
     /// True if nothing but its rhythm makes it a loop around an inner one, whose iterations may be the program's.
     pub by_rhythm: bool,
     /// True if the code has another loop around it, by which it may get from an iteration to the next without another call: how often that goes around is

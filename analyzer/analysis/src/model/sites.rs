@@ -397,6 +397,11 @@ impl CallSite {
         CallSite { module, function, offset: site.offset, column, parent, cut }
     }
 
+    /// Returns whether both are at one place of the code, called from anywhere.
+    pub(crate) fn is_at_place_of(&self, other: &CallSite) -> bool {
+        self.own_order() == other.own_order()
+    }
+
     fn own_order(&self) -> (bool, Option<u32>, Option<u32>, u64, Option<u32>) {
         (self.module.is_none(), self.module, self.function, self.offset, self.column)
     }

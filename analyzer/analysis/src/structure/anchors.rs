@@ -70,15 +70,23 @@ impl CallEvidence<'_> {
     }
 
     /// Returns a call that also ends iterations without the anchor: no other code makes it, and it is as frequent as the `iterations` and another call
-    /// together, which replaces their anchor.
-    pub fn fuller_end(&self, main: &FoundLoop, rank: &RankSurvey, iterations: u32) -> Option<LoopAnchor> {
+    /// together, which replaces their anchor. `is_once(call, other)` says whether an anchor or the other call comes between any two of the calls.
+    pub fn fuller_end(
+        &self,
+        main: &FoundLoop,
+        rank: &RankSurvey,
+        iterations: u32,
+        is_once: impl Fn(u32, u32) -> bool,
+    ) -> Option<LoopAnchor> {
         let counts: Vec<(u64, u32)> = main.tokens.iter().map(|&token| (rank.count(token), token)).collect();
         let fuller = counts.iter().filter(|&&(count, token)| {
-            let mut others = counts.iter().map(|&(other, _)| other).filter(|&other| other > 0);
+            let mut others = counts.iter().filter(|&&(other, _)| other > 0);
             is_more_frequent(count, iterations)
                 && self.is_unique(token)
                 && !self.survey.is_partial_completion(token)
-                && others.any(|other| (other + u64::from(iterations)).abs_diff(count) <= MAX_MISCOUNTED_ITERATIONS)
+                && others.any(|&(n, other)| {
+                    (n + u64::from(iterations)).abs_diff(count) <= MAX_MISCOUNTED_ITERATIONS && is_once(token, other)
+                })
         });
         let &(_, token) = fuller.max()?;
         Some(LoopAnchor::single(token))
@@ -185,7 +193,7 @@ mod tests {
         let survey = survey(&[&[501, 450, 51]]);
         let end = |in_main: &[bool]| {
             let evidence = CallEvidence { survey: &survey, in_main, calls: &CallTree::default() };
-            evidence.fuller_end(&found(&[0, 1, 2]), &survey.ranks[0], 450).map(|anchor| anchor.tokens)
+            evidence.fuller_end(&found(&[0, 1, 2]), &survey.ranks[0], 450, |_, _| true).map(|anchor| anchor.tokens)
         };
         assert_eq!(end(&[true, true, true]), Some(vec![0]));
         assert_eq!(end(&[false, true, true]), None, "others may make the call");
@@ -198,7 +206,7 @@ mod tests {
         let mut survey = survey(&[&[31, 16, 16]]);
         let end = |survey: &CallSurvey| {
             let evidence = CallEvidence { survey, in_main: &[true; 3], calls: &CallTree::default() };
-            evidence.fuller_end(&found(&[0, 1, 2]), &survey.ranks[0], 16).map(|anchor| anchor.tokens)
+            evidence.fuller_end(&found(&[0, 1, 2]), &survey.ranks[0], 16, |_, _| true).map(|anchor| anchor.tokens)
         };
         assert_eq!(end(&survey), Some(vec![0]), "another call may come in place of the end");
         survey.tokens[0].operation = Operation::Waitsome as u16;

@@ -49,6 +49,8 @@ pub struct CallTree {
     /// For each call site, true if its whole path is known, from the start of the program or thread, and by the program's own functions:
     /// the frames of an interpreter are the same for all functions of a script, unless the log has the script's functions.
     is_whole: Vec<bool>,
+    /// For each call site, true if a script makes the call, and the log does not have the script's functions.
+    is_interpreted: Vec<bool>,
     shown_as: Vec<u32>,
     /// For each node, the first node in the function that it calls.
     first_callee: Vec<Option<u32>>,
@@ -95,6 +97,7 @@ impl CallTree {
         let sites = read_sites(all, &order, position);
         let mut tree = CallTreeBuilder::default().build(all, order, &sites);
         tree.is_whole = sites.iter().map(|site| site.script.is_whole()).collect();
+        tree.is_interpreted = sites.iter().map(|site| site.script.is_interpreted()).collect();
         tree.first_callee = vec![None; tree.nodes.len()];
         for (at, node) in (0..).zip(&tree.nodes) {
             let own = node.parent.and_then(|parent| tree.first_callee.get_mut(parent as usize));
@@ -143,6 +146,11 @@ impl CallTree {
     /// Returns whether the whole path of a call site is known: then no other call of the program is the same.
     pub fn is_whole(&self, site: u32) -> bool {
         self.is_whole.get(site as usize).copied().unwrap_or(false)
+    }
+
+    /// Returns whether a script makes the call of a call site, by functions that are not known: all its calls may look the same.
+    pub fn is_interpreted(&self, site: u32) -> bool {
+        self.is_interpreted.get(site as usize).copied().unwrap_or(false)
     }
 
     /// Returns for each call site the first one of the same node; empty if there is no tree.
@@ -286,6 +294,8 @@ struct ScriptFrames {
     is_cut: bool,
     /// True if an interpreter is on it.
     are_run: bool,
+    /// True if a place of machine code comes again in it, as in an interpreter.
+    are_nested: bool,
     /// True if the log has functions of a script.
     are_known: bool,
     /// The innermost call in a function of the program's own scripts.
@@ -296,14 +306,19 @@ impl ScriptFrames {
     fn within(outer: Option<ScriptFrames>, site: &CallSite, at: usize, place: &CodePlace) -> ScriptFrames {
         let is_script = site.function.is_some();
         let is_own = is_script && !place.file.as_deref().is_some_and(is_python_library);
-        let ScriptFrames { is_cut, are_run, are_known, innermost } =
+        let ScriptFrames { is_cut, are_run, are_nested, are_known, innermost } =
             outer.unwrap_or(ScriptFrames { is_cut: site.cut, ..ScriptFrames::default() });
         ScriptFrames {
             is_cut,
-            are_run: are_run || !is_script && is_interpreter(place),
+            are_run: are_run || !is_script && (is_interpreter(place) || is_binding(place)),
+            are_nested,
             are_known: are_known || is_script,
             innermost: if is_own { Some(at) } else { innermost },
         }
+    }
+
+    fn is_interpreted(&self) -> bool {
+        (self.are_run || self.are_nested) && !self.are_known
     }
 
     fn is_whole(&self) -> bool {
@@ -331,7 +346,11 @@ fn read_sites<'a>(
         let site = &all.call_sites[at];
         let (place, position) = position(at);
         let outer = site.parent.map(|parent| &sites[parent as usize]);
-        let script = ScriptFrames::within(outer.map(|outer| outer.script), site, at, place);
+        let mut script = ScriptFrames::within(outer.map(|outer| outer.script), site, at, place);
+        // A place of code that leads to itself again may run any part of a script each time.
+        let mut callers = std::iter::successors(site.parent, |&at| all.call_sites[at as usize].parent)
+            .map(|at| &all.call_sites[at as usize]);
+        script.are_nested |= site.module.is_some() && callers.any(|caller| caller.is_at_place_of(site));
         let is_script = site.function.is_some();
         let own = if is_script { position.clone() } else { own_frames(place, position) };
         let is_left_out = match is_script {

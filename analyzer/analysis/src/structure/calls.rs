@@ -136,6 +136,24 @@ impl RankCalls<'_> {
         }
     }
 
+    /// Returns whether another loop takes turns with the main one and ends its iterations at the same place of the code: they may be phases of one.
+    pub(super) fn is_split(&self, found: &[FoundLoop], main: &FoundLoop, window: &[CallInterval]) -> bool {
+        let span = |one: &FoundLoop| {
+            let is_end = |call: &CallInterval| one.anchor.tokens.contains(&call.token);
+            window.iter().position(is_end).zip(window.iter().rposition(is_end))
+        };
+        let place = |one: &FoundLoop| {
+            let token = self.survey.tokens.get(*one.anchor.tokens.first()? as usize)?;
+            Some((token.operation, self.survey.sites.call_sites.get(token.site? as usize)?))
+        };
+        let Some((begin, end)) = span(main) else { return false };
+        found.iter().filter(|other| !other.main && other.parent.is_none() && main.parent.is_none()).any(|other| {
+            let takes_turns = span(other).is_some_and(|(first, last)| begin < last && first < end);
+            let places = place(main).zip(place(other));
+            takes_turns && places.is_some_and(|(own, others)| own.0 == others.0 && own.1.is_at_place_of(others.1))
+        })
+    }
+
     /// Returns the number of iterations of the main loop that would be found without the user's hint.
     pub(super) fn detected(&self, window: &[CallInterval]) -> Option<u32> {
         let found = self.loops(window, None)?;

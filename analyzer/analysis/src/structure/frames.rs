@@ -12,7 +12,7 @@ const LIBRARIES: &str = "ld-linux-x86-64 ld-musl-x86_64 libasan libc libc++ libc
     libopen-pal libopen-rte libpmix libpsm2 libpthread libstdc++ libucm libucp libucs libuct";
 
 /// Names of interpreters' programs and libraries, up to a version.
-const INTERPRETERS: [&str; 5] = ["libpython", "libR.so", "liblua", "libperl", "python"];
+const INTERPRETERS: [&str; 7] = ["libpython", "libR.so", "liblua", "lua5", "libperl", "liboctinterp", "python"];
 
 /// Functions that are linked into programs and start them.
 const STARTING: [&str; 4] = ["_start", "__libc_start_main", "__libc_start_call_main", "__libc_csu_init"];
@@ -60,9 +60,9 @@ pub(super) fn is_mpi_library(module: &str) -> bool {
     base_name(module).starts_with("libmpi")
 }
 
-/// Returns whether a frame hands a script's call on to MPI: mpi4py's module, and functions made by Cython.
+/// Returns whether a frame hands a script's call on to MPI: the modules of mpi4py and Rmpi, and functions made by Cython.
 pub(super) fn is_binding(place: &CodePlace) -> bool {
-    const MODULES: [&str; 3] = ["mpi4py", "MPI.cpython-", "MPI.abi3."];
+    const MODULES: [&str; 4] = ["mpi4py", "MPI.cpython-", "MPI.abi3.", "Rmpi."];
     const OF_CYTHON: [&str; 2] = ["__pyx_", "__Pyx_"];
     let module = place.module.as_deref();
     module.is_some_and(|module| {

@@ -7,7 +7,7 @@ use crate::model::loops::{IterationCount, IterationEnds};
 use crate::read::definitions::RankDefinitions;
 use crate::structure::iterations::found_loop::FoundLoop;
 use crate::structure::iterations::window::CallInterval;
-use lbprof_thresholds::loops::MIN_ITERATIONS_OF_FINER_LOOP;
+use lbprof_thresholds::loops::{MAX_MISCOUNTED_ITERATIONS, MIN_ITERATIONS_OF_FINER_LOOP};
 
 pub(super) struct LoopGroup<'a> {
     pub(super) calls: RankCalls<'a>,
@@ -28,6 +28,8 @@ pub(super) struct LoopGroup<'a> {
     pub(super) main: usize,
     /// By loop, whether the code has another one around it whose iterations no call shows.
     pub(super) has_silent_loop_around: Vec<bool>,
+    /// True if another loop may be a phase of the main one.
+    pub(super) is_split: bool,
     /// Kinds of calls that the main loop makes in some iterations only.
     pub(super) occasional: Vec<u32>,
 }
@@ -50,6 +52,7 @@ impl<'a> LoopGroup<'a> {
             found,
             main,
             has_silent_loop_around: Vec::new(),
+            is_split: false,
             occasional: Vec::new(),
         })
     }
@@ -60,6 +63,7 @@ impl<'a> LoopGroup<'a> {
         let calls = self.calls;
         self.has_silent_loop_around =
             (0..self.found.len()).map(|at| calls.has_silent_loop_around(&self.found, at, window)).collect();
+        self.is_split = calls.is_split(&self.found, self.main(), window);
         self.occasional = self.calls.occasional(self.main(), self.ends, window);
     }
 
@@ -75,7 +79,9 @@ impl<'a> LoopGroup<'a> {
             self.found[self.main].anchor = shared;
             self.iterations = self.counted(window);
         }
-        if let Some(fuller) = evidence.fuller_end(self.main(), calls.rank, self.iterations) {
+        let anchor = &self.main().anchor.tokens;
+        let is_once = |call, other| is_at_most_once(call, |token| token == other || anchor.contains(&token), window);
+        if let Some(fuller) = evidence.fuller_end(self.main(), calls.rank, self.iterations, is_once) {
             self.found[self.main].anchor = fuller;
             self.iterations = self.counted(window);
         }
@@ -160,5 +166,33 @@ impl<'a> LoopGroup<'a> {
             next = one.parent;
         }
         LoopGroup::new(calls, chosen, found)
+    }
+}
+
+/// Returns whether a call is made at most once between two calls for which `is_end` holds, but for a few.
+fn is_at_most_once(call: u32, is_end: impl Fn(u32) -> bool, window: &[CallInterval]) -> bool {
+    let (mut n, mut n_more) = (0, 0);
+    for token in window.iter().map(|call| call.token) {
+        n_more += u64::from(token == call && n > 0);
+        n = if is_end(token) { 0 } else { n + u64::from(token == call) };
+    }
+    n_more <= MAX_MISCOUNTED_ITERATIONS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_of_an_inner_loop_comes_several_times_before_an_end() {
+        // A solver's cycle, one to three times in each of 45 steps that end with `R`, or with `T`.
+        let is_once = |steps: &[&str]| {
+            let calls = steps.concat().repeat(9);
+            let call = |token: u8| CallInterval { token: token.into(), begin: 0, end: 0, peer: 0, tag: 0 };
+            let window: Vec<CallInterval> = calls.bytes().map(call).collect();
+            is_at_most_once(b'c'.into(), |token| [u32::from(b'R'), u32::from(b'T')].contains(&token), &window)
+        };
+        assert!(is_once(&["cR", "cR", "cT", "cR", "cR"]));
+        assert!(!is_once(&["cR", "cR", "cccR", "cR", "cT"]));
     }
 }

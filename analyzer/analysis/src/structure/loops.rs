@@ -66,7 +66,7 @@ pub fn find_run_loops(
         let mut before = (0..name).filter(|_| named.is_none());
         let number = before.find(|&before| teams[before].is_of_one_pool_with(&teams[name])).unwrap_or(name);
         for (at, found) in group.found.iter().enumerate() {
-            let mut one = to_loop(found, group, survey, places);
+            let mut one = to_loop(found, group, evidence, places);
             one.has_silent_loop_around = group.has_silent_loop_around.get(at) == Some(&true);
             one.parent = one.parent.map(|parent| parent + first);
             one.others = others.filter(|_| one.main);
@@ -178,7 +178,8 @@ fn group_ranks<'a>(
 }
 
 /// Makes a loop of the structure; its parent is an index among the loops of the group.
-fn to_loop(one: &FoundLoop, group: &LoopGroup, survey: &CallSurvey, places: &[CodePlace]) -> Loop {
+fn to_loop(one: &FoundLoop, group: &LoopGroup, evidence: CallEvidence, places: &[CodePlace]) -> Loop {
+    let CallEvidence { survey, calls, .. } = evidence;
     let main = group.main();
     let anchor = one.anchor.tokens.iter().filter_map(|&token| survey.tokens.get(token as usize));
     let anchor: Vec<(Option<u32>, u16)> = anchor.map(|token| (token.site, token.operation)).collect();
@@ -205,6 +206,12 @@ fn to_loop(one: &FoundLoop, group: &LoopGroup, survey: &CallSurvey, places: &[Co
         count: group.count,
         is_unique: one.main && group.is_unique,
         is_in_main: one.main && group.is_in_main,
+        is_interpreted: one
+            .anchor
+            .tokens
+            .iter()
+            .any(|&token| survey.site_of(token).is_some_and(|site| calls.is_interpreted(site))),
+        is_split: one.main && group.is_split,
         by_rhythm: one.by_rhythm,
         has_silent_loop_around: false,
         has_collectives: one.tokens.iter().any(|&token| group.calls.is_collective(token)),

@@ -21,12 +21,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::structure::iterations::counts::{count_each, count_in_visits};
 use crate::structure::iterations::iteration_split::IterationSplit;
 use crate::structure::iterations::sequence::{CallSequence, SequenceItem, SequenceSymbol};
-use crate::structure::iterations::window::CallWindow;
+use crate::structure::iterations::window::{CallRole, CallWindow, TokenPair};
 
 /// Number of symbols that are tried as anchors: some with each of the most popular counts. Symbols that occur equally often mostly take turns,
 /// and then it does not matter which is tried.
 const TRIED: usize = 16;
 const TRIED_OF_A_COUNT: usize = 2;
+
+/// Maximum number of iterations for which the code is looked at.
+const MAX_ROUNDS: usize = 32;
 
 #[derive(Debug)]
 pub(super) struct AnchorChoice {
@@ -52,10 +55,12 @@ pub(super) fn choose_anchor(
     if candidates.iter().any(|&symbol| !is_partial_completion(sequence, window, symbol)) {
         candidates.retain(|&symbol| !is_partial_completion(sequence, window, symbol));
     }
-    let cuts = symbols_to_try(&candidates, &counts)
-        .into_iter()
-        .map(|symbol| IterationSplit::split_after(sequence, visits, symbol, counts.len()));
-    let best = cuts.min_by(|a, b| a.bits.total_cmp(&b.bits).then(b.iterations.cmp(&a.iterations)))?;
+    let tried = symbols_to_try(&candidates, &counts);
+    let cuts = tried.iter().map(|&symbol| IterationSplit::split_after(sequence, visits, symbol, counts.len()));
+    let mut cuts: Vec<IterationSplit> = cuts.collect();
+    cuts.sort_by(|a, b| a.bits.total_cmp(&b.bits).then(b.iterations.cmp(&a.iterations)));
+    let is_own = |cut: &IterationSplit| !ends_inner_loop(sequence, window, visits, cut.symbol, &tried);
+    let best = cuts.remove(cuts.iter().position(is_own).or((!cuts.is_empty()).then_some(0))?);
     // If the loop is entered or left within an iteration, a symbol may be missing once per visit, or occur once more.
     let mut core: Vec<SequenceSymbol> = best
         .core(sequence)
@@ -68,6 +73,29 @@ pub(super) fn choose_anchor(
     candidates.retain(|symbol| core.binary_search(symbol).is_ok());
     let anchor = last_of(sequence, window, visits, &candidates).unwrap_or(best.symbol);
     Some(AnchorChoice { anchor, core })
+}
+
+/// Returns whether a symbol ends iterations of a loop in this one: the code goes around between two of them, and some of `others` lie outside of that.
+fn ends_inner_loop(
+    sequence: &CallSequence,
+    window: &CallWindow,
+    visits: &[Range<usize>],
+    symbol: SequenceSymbol,
+    others: &[SequenceSymbol],
+) -> bool {
+    let Some(&from) = sequence.tokens.get(symbol as usize) else { return false };
+    let rounds = visits.iter().flat_map(move |visit| {
+        let ended = sequence.parts[visit.clone()].split_inclusive(move |part| part.symbol == symbol).skip(1);
+        ended.filter(move |round| round.last().is_some_and(|part| part.symbol == symbol))
+    });
+    rounds.take(MAX_ROUNDS).any(|round| {
+        let turn = TokenPair { from, to: sequence.calls[round[0].calls().start].token };
+        let mut missing = others.iter().filter(|&&other| round.iter().all(|part| part.symbol != other));
+        missing.any(|&other| {
+            let mut tokens = sequence.window_tokens(other);
+            tokens.any(|token| (window.role_of)(turn, token) == Some(CallRole::Around))
+        })
+    })
 }
 
 fn is_partial_completion(sequence: &CallSequence, window: &CallWindow, symbol: SequenceSymbol) -> bool {

@@ -93,7 +93,9 @@ mod tests {
                 !is_outer(inner.from) && !is_outer(inner.to) && (is_outer(outer.from) || is_outer(outer.to))
             },
             // The code shows what some calls are.
-            role_of: &|_, call| match u8::try_from(call) {
+            role_of: &|turn, call| match u8::try_from(call) {
+                // `v` ends a cycle of a solver, which `F` and `R` are outside of.
+                Ok(b'F' | b'R') if turn.from == u32::from(b'v') => Some(CallRole::Around),
                 Ok(b'<') => Some(CallRole::Around),
                 Ok(b'?') => Some(CallRole::PerhapsAround),
                 Ok(b'>') => Some(CallRole::Within),
@@ -170,6 +172,15 @@ mod tests {
         assert_eq!(in_whole(&format!("S{}E", visits("<", 12).repeat(20))), ["<FR by <: 20 *", ">FR by R: 240"]);
         assert_eq!(in_whole(&format!("S{}E", visits("T", 12).repeat(20))), ["FR by R: 240 *"], "without the code");
         assert_eq!(in_whole(&format!("S{}E", visits("?", 12).repeat(20))), ["FR by R: 240 *"]);
+    }
+
+    #[test]
+    fn the_end_of_an_inner_loop_that_mostly_goes_around_once_ends_no_step() {
+        let steps = |cycle: &str| {
+            (0..60).map(|k| format!("FR{}", cycle.repeat(1 + usize::from(k % 3 == 1)))).collect::<String>()
+        };
+        assert_eq!(in_whole(&format!("S{}E", steps("uw"))), ["FRuw by w: 80 *"], "without the code");
+        assert_eq!(in_whole(&format!("S{}E", steps("uv"))), ["FRuv by R: 60 *"]);
     }
 
     #[test]

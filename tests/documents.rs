@@ -23,7 +23,7 @@ const RETIRED: [(&str, &str); 12] = [
 const PRIVATE: &str = "told tells deed deeds causer causers gathering gatherings hearing hearings stretch stretches \
                        story stories talk talks fans culprit";
 
-const SOURCES: &str = "interpose/src interpose/include interpose/tests collector/src collector/tests \
+const SOURCES: &str = "interpose/src interpose/include interpose/launch/src interpose/tests collector/src collector/tests \
                        analyzer/thresholds/src analyzer/analysis/src analyzer/report/src analyzer/report/tests \
                        analyzer/export/src analyzer/study/src analyzer/lb-report/src analyzer/lb-report/tests \
                        analyzer/page/src tests/runs/src tests/simulator/src";

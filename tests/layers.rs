@@ -209,7 +209,8 @@ impl<'ast> Visit<'ast> for Finder {
 
 fn is_test(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| {
-        attribute.path().is_ident("cfg") && attribute.meta.to_token_stream().to_string().contains("test")
+        let condition = attribute.meta.to_token_stream().to_string();
+        attribute.path().is_ident("cfg") && condition.contains("test") && !condition.contains("not (test)")
     })
 }
 

@@ -25,6 +25,8 @@
 //! | `verbs` | what is recorded of a call, by its row's verb |
 //! | `wrappers` | the functions that the program calls, made from calls.table |
 
+#![cfg_attr(test, allow(dead_code, unused_imports, unused_macros, reason = "without the wrappers"))]
+
 mod forward;
 mod handles;
 mod harmless;
@@ -40,7 +42,10 @@ mod sampling;
 mod sources;
 mod state;
 mod system;
+#[cfg(test)]
+mod tests;
 mod unwind;
 mod verbs;
 mod word;
+#[cfg(not(test))]
 mod wrappers;

@@ -7,15 +7,8 @@ use libfuzzer_sys::fuzz_target;
 #[path = "../../src/run/messages.rs"]
 mod messages;
 
-/// What the messages need of the recorder.
-mod system {
-    pub mod descriptors {
-        pub type Identity = (u64, u64);
-    }
-}
-
 use messages::{
-    RankIntroduction, decode_measurers, decode_offer, encode_measurers, encode_offer, framed, receive,
+    RankIntroduction, decode_measurers, decode_offer, encode_measurers, encode_offer, frame_message, receive_message,
 };
 
 fuzz_target!(|bytes: &[u8]| {
@@ -23,12 +16,12 @@ fuzz_target!(|bytes: &[u8]| {
         let peer = RankIntroduction::decoded(*bytes);
         assert_eq!(RankIntroduction::decoded(peer.encoded()), peer);
     }
-    if let Ok(message) = receive(&mut &*bytes) {
+    if let Ok(message) = receive_message(&mut &*bytes) {
         assert!(message.len() + 4 <= bytes.len());
         understand(&message);
     }
     understand(bytes);
-    assert_eq!(receive(&mut &*framed(bytes)).ok().as_deref(), Some(bytes));
+    assert_eq!(receive_message(&mut &*frame_message(bytes)).ok().as_deref(), Some(bytes));
 });
 
 fn understand(message: &[u8]) {

@@ -6,7 +6,6 @@
 //! | module | what it does |
 //! |---|---|
 //! | `options` | the command line, the manual |
-//! | `job` | the key of the rank's job |
 //! | `library` | where liblbprof.so lies; LD_PRELOAD |
 //! | `inspect` | why a program could not be recorded |
 //! | `warm_up` | preparing the kernel for samples |
@@ -19,8 +18,6 @@
 
 #[path = "lb-run/inspect.rs"]
 mod inspect;
-#[path = "../run/job.rs"]
-mod job;
 #[path = "lb-run/launch_exit.rs"]
 mod launch_exit;
 #[path = "lb-run/launcher_variables.rs"]
@@ -31,8 +28,6 @@ mod library;
 mod messages;
 #[path = "lb-run/options.rs"]
 mod options;
-#[path = "../system/perf/descriptor.rs"]
-mod perf_descriptor;
 #[path = "lb-run/replace.rs"]
 mod replace;
 #[path = "lb-run/report_after.rs"]
@@ -43,6 +38,7 @@ mod warm_up;
 use std::ffi::{OsString, c_char, c_int};
 
 use lbprof_collector::words::SystemError;
+use lbprof_launch::job;
 
 use crate::inspect::RecordingObstacle;
 use crate::launch_exit::LaunchExit;

@@ -11,8 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use lbprof_collector::definition::Definition;
 use lbprof_collector::problem::ProblemKind;
 
-use crate::forward::weak;
-use crate::harmless::{enter, guard};
+use crate::harmless::guard;
 use crate::mpi::symbols::{is_c, is_of_mpi};
 use crate::mpi::{nesting, symbols};
 use crate::run::launcher;
@@ -155,16 +154,14 @@ static INITIALIZED: AtomicUsize = AtomicUsize::new(0);
 /// True if this process reports facts that hold for all ranks.
 static SAYS: AtomicBool = AtomicBool::new(false);
 
-/// Runs when the dynamic loader has loaded the recorder, before the program.
-#[ctor::ctor(unsafe)]
-fn at_load() {
+/// Remembers what may not be asked at exit. Called before the program runs.
+pub fn remember_visible_mpi() {
     SAYS.store(launcher::launcher_rank().is_none_or(|rank| rank == 0), Relaxed);
     // Looked up now, because at exit the loader's look-ups may not be used: they may allocate.
     let address = foreign::visible_definition(c"PMPI_Initialized");
     if address != 0 {
         INITIALIZED.store(address, Relaxed);
     }
-    enter::enter_cold(weak::clear_missing_references);
 }
 
 /// Reports, when the process exits, that MPI was initialised unseen, and returns whether it was. May run in a signal handler.

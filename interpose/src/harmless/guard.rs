@@ -137,9 +137,8 @@ pub fn report_removed(path: &Path) {
 /// Device and number of the file with which the process began as stderr, if it had any. If the program has closed it, 2 may be another file.
 static STDERR: OnceLock<Identity> = OnceLock::new();
 
-/// Runs when the dynamic loader has loaded the recorder, before the program.
-#[ctor::ctor(unsafe)]
-fn at_load() {
+/// Remembers it. Called before the program runs.
+pub fn remember_stderr() {
     if let Ok((identity, _)) = descriptors::identify_file(2) {
         let _ = STDERR.set(identity);
     }

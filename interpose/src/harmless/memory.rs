@@ -16,7 +16,7 @@ use dlmalloc::Dlmalloc;
 
 use crate::harmless::signals::HandlerLock;
 
-#[global_allocator]
+#[cfg_attr(not(test), global_allocator)]
 static MEMORY: RecorderAllocator = RecorderAllocator;
 
 static BEGIN: AtomicUsize = AtomicUsize::new(0);

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use crate::harmless::{enter, guard};
+use crate::harmless::guard;
 use crate::lifecycle::exit_status;
 use crate::lifecycle::process_state::BEFORE;
 use crate::mpi::symbols;
@@ -65,14 +65,8 @@ static KNOWS_STATUS: AtomicBool = AtomicBool::new(false);
 /// True once the process exits without having started MPI.
 static EXITS: AtomicBool = AtomicBool::new(false);
 
-/// Runs when the dynamic loader has loaded the recorder, before the program.
-#[ctor::ctor(unsafe)]
-fn at_load() {
-    enter::enter_cold(prepare_end_line);
-}
-
-/// Prepares the line if this is the first rank's process that `lb-run` became.
-fn prepare_end_line() {
+/// Prepares the line if this is the first rank's process that `lb-run` became. Called before the program runs.
+pub fn prepare_end_line() {
     let pid = std::process::id();
     let is_meant = std::env::var(job::PROCESS_VARIABLE).is_ok_and(|number| number.parse() == Ok(pid))
         && launcher::launcher_rank().is_none_or(|rank| rank == 0);

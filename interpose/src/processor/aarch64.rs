@@ -303,6 +303,9 @@ pub unsafe extern "C" fn park() {
     )
 }
 
+/// Nothing needs to be found out before the program runs.
+pub fn detect_processor() {}
+
 /// Returns the address of `lbprof_thread` of the calling thread.
 #[inline(always)]
 pub fn thread_state() -> *mut u8 {

@@ -336,9 +336,8 @@ const XSAVE_BYTES: usize = 2688;
 /// True if the system has enabled XSAVE.
 static HAS_XSAVE: AtomicBool = AtomicBool::new(false);
 
-/// Runs when the dynamic loader has loaded the recorder, before the program.
-#[ctor::ctor(unsafe)]
-fn find_xsave() {
+/// Finds out what entries need to know of the processor. Called before the program runs.
+pub fn detect_processor() {
     HAS_XSAVE.store(is_x86_feature_detected!("xsave"), Relaxed);
 }
 

@@ -20,13 +20,14 @@ pub const PATIENCE: Duration = Duration::from_secs(10);
 pub fn agree_on_ranks(run: &Path, own: &[u32], size: usize, patience: Duration) -> Vec<u32> {
     let folder = run.join(".hosts");
     let found = OwnedFolder::open_or_create(&folder).and_then(|_| {
-        write_own_ranks(&folder, own)?;
-        wait_for_hosts(&folder, size, patience)
+        let first = own.iter().min().copied().unwrap_or_default();
+        write_own_ranks(&folder, first, own)?;
+        wait_for_hosts(&folder, first, size, patience)
     });
     found.unwrap_or_default()
 }
 
-fn wait_for_hosts(folder: &Path, size: usize, patience: Duration) -> io::Result<Vec<u32>> {
+fn wait_for_hosts(folder: &Path, first: u32, size: usize, patience: Duration) -> io::Result<Vec<u32>> {
     const LONGEST_NAP: Duration = Duration::from_millis(200);
     let mut nap = Duration::from_millis(2);
     let until = Instant::now() + patience;
@@ -45,16 +46,16 @@ fn wait_for_hosts(folder: &Path, size: usize, patience: Duration) -> io::Result<
             }
         }
         if seen.len() >= size || Instant::now() >= until {
-            return settle_ranks(folder, &result, seen);
+            return settle_ranks(folder, first, &result, seen);
         }
         std::thread::sleep(nap);
         nap = LONGEST_NAP.min(2 * nap);
     }
 }
 
-/// Makes the file `result`, at once and whole, unless another host has made it, and returns the ranks in it.
-fn settle_ranks(folder: &Path, result: &Path, seen: BTreeSet<u32>) -> io::Result<Vec<u32>> {
-    let draft = folder.join(format!("draft-all-{}-{}", crate::system::process::host_of_process(), std::process::id()));
+/// Makes the file `result`, at once and whole, unless another host has made it, and returns the ranks in it. `first` is the first rank of this host.
+fn settle_ranks(folder: &Path, first: u32, result: &Path, seen: BTreeSet<u32>) -> io::Result<Vec<u32>> {
+    let draft = folder.join(format!("draft-all-{first}"));
     write_ranks(&draft, seen)?;
     let made = fs::hard_link(&draft, result);
     fs::remove_file(&draft)?;
@@ -65,8 +66,7 @@ fn settle_ranks(folder: &Path, result: &Path, seen: BTreeSet<u32>) -> io::Result
 }
 
 /// Leaves this host's ranks: under another name first, so that no host reads a part of them.
-fn write_own_ranks(folder: &Path, own: &[u32]) -> io::Result<()> {
-    let first = own.iter().min().copied().unwrap_or_default();
+fn write_own_ranks(folder: &Path, first: u32, own: &[u32]) -> io::Result<()> {
     let draft = folder.join(format!("draft-{first}"));
     write_ranks(&draft, own.iter().copied())?;
     fs::rename(draft, folder.join(format!("host-{first}")))

@@ -2,7 +2,6 @@
 
 pub mod agreement;
 pub mod hosts;
-pub mod job;
 pub mod launcher;
 pub mod messages;
 pub mod offsets;
@@ -10,3 +9,5 @@ pub mod peers;
 pub mod place;
 pub mod report_request;
 pub mod settings;
+
+pub use lbprof_launch::job;

@@ -20,7 +20,7 @@ mod locked_memory;
 mod off_core;
 pub mod pools;
 mod python_reader;
-mod refusal_advice;
+pub mod refusal_advice;
 mod sampled_thread;
 mod tasks;
 

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::job;
+use lbprof_launch::job;
 
 /// A reason why the recorder will not see the program's calls. The program runs all the same.
 #[derive(Debug, PartialEq, Eq)]

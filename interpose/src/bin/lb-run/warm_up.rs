@@ -8,7 +8,7 @@
 use std::ffi::OsString;
 
 use crate::launcher_variables::is_zero;
-use crate::perf_descriptor::{
+use lbprof_launch::perf_event::{
     EXCLUDE_HYPERVISOR, EXCLUDE_KERNEL, EventAttributes, TASK_CLOCK, TYPE_SOFTWARE, open_event,
 };
 

@@ -1,22 +1,9 @@
 //! Hosts that find each other in a folder: all of them see the same ranks, whoever is missing.
 
-#![allow(missing_docs, reason = "only a part of the library")]
-
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-mod system {
-    pub mod process {
-        pub fn host_of_process() -> String {
-            format!("{:?}", std::thread::current().id())
-        }
-    }
-    pub(crate) use super::owned_files;
-}
-#[path = "../src/run/hosts.rs"]
-mod hosts;
-#[path = "../src/system/owned_files.rs"]
-mod owned_files;
+use crate::run::hosts;
 
 fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("lbprof-hosts-{name}-{}", std::process::id()));

@@ -1,42 +1,6 @@
 //! The table of open requests: what shares a handle comes back in the order in which it was started.
 
-// The library is made to be preloaded and cannot be linked with a test: the table's source is.
-#![allow(
-    dead_code,
-    unused_imports,
-    unused_macros,
-    missing_docs,
-    clippy::undocumented_unsafe_blocks,
-    reason = "only a part of the library"
-)]
-
-mod harmless {
-    pub mod enter {
-        pub fn enter_quietly<T>(work: impl FnOnce() -> T) -> T {
-            work()
-        }
-    }
-    pub mod signals {
-        use std::sync::{Mutex, MutexGuard};
-        pub struct HandlerLock<T>(Mutex<T>);
-        impl<T> HandlerLock<T> {
-            pub const fn new(value: T) -> Self {
-                HandlerLock(Mutex::new(value))
-            }
-            pub fn lock(&self) -> Option<MutexGuard<'_, T>> {
-                self.0.lock().ok()
-            }
-        }
-    }
-}
-#[path = "../src/processor/mod.rs"]
-mod processor;
-#[path = "../src/handles/requests.rs"]
-mod requests;
-#[path = "../src/word.rs"]
-mod word;
-
-use requests::{
+use crate::handles::requests::{
     ACTIVE, MAKES_COMM, OpenRequest, PERSISTENT, READS, RECEIVES, WRITES, insert_request, new_id, peek_polled,
     peek_request, set_concurrent, take_request, take_usual,
 };

@@ -1,16 +1,11 @@
 //! Folders and files count only if this user owns them and nobody else may write into them.
 
-#![allow(missing_docs, reason = "only a part of the library")]
-
 use std::fs;
 use std::io;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::PathBuf;
 
-#[path = "../src/system/owned_files.rs"]
-mod owned_files;
-
-use owned_files::{OwnedFolder, open_owned};
+use crate::system::owned_files::{OwnedFolder, open_owned};
 
 fn new_folder(name: &str) -> io::Result<PathBuf> {
     let folder = std::env::temp_dir().join(format!("lbprof-owned-{name}-{}", std::process::id()));

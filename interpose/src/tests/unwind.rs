@@ -1,34 +1,10 @@
 //! Walks up the stack find what the C++ run-time's unwinder finds, and the words that they have read decide the path.
 
-// The library is made to be preloaded and cannot be linked with a test: the unwinder's source is.
-#![allow(
-    dead_code,
-    unused_imports,
-    unused_macros,
-    missing_docs,
-    clippy::undocumented_unsafe_blocks,
-    reason = "only a part of the library"
-)]
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::deref_addrof, reason = "a test")]
-
-#[path = "../src/processor/mod.rs"]
-mod processor;
-
-#[path = "../src/unwind/mod.rs"]
-mod unwind;
-
-#[path = "../src/system"]
-mod system {
-    pub mod foreign;
-    pub mod memory;
-    pub mod objects;
-}
-
 use std::arch::naked_asm;
 use std::ffi::c_int;
 use std::hint::black_box;
 
-use unwind::{EntryRegisters, PathEnd, RuleCache, StackPath, StackWord, walk_stack};
+use crate::unwind::{self, EntryRegisters, PathEnd, RuleCache, StackPath, StackWord, walk_stack};
 
 /// Both unwinders' callers of the function that called `here`.
 struct BothUnwinders {

@@ -1,7 +1,5 @@
 //! The table of calls and the collector's table of operations say the same.
 
-#![allow(missing_docs, reason = "tests")]
-
 use std::collections::BTreeMap;
 
 use lbprof_collector::Operation;
@@ -11,7 +9,7 @@ type RowVerb = (&'static str, bool);
 
 /// Returns the functions of calls.table, with their arguments and verbs.
 fn rows() -> impl Iterator<Item = (&'static str, Vec<&'static str>, RowVerb)> {
-    let lines = include_str!("../calls.table").lines().filter(|line| !line.starts_with('#'));
+    let lines = include_str!("../../calls.table").lines().filter(|line| !line.starts_with('#'));
     lines.filter_map(|line| {
         let (head, rest) = line.split_once('(')?;
         let (arguments, verb) = rest.split_once(')')?;

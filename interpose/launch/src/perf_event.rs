@@ -1,4 +1,6 @@
-//! An event's description and its descriptor (perf_event_open(2)): what the recorder and lb-run have in common.
+//! An event's description and its descriptor (perf_event_open(2)).
+
+#![allow(missing_docs, reason = "named as in linux/perf_event.h")]
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};

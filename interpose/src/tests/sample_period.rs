@@ -1,31 +1,12 @@
 //! The period of a thread's samples changes while the event goes on.
 
-// The library is made to be preloaded and cannot be linked with a test: the modules' source is.
-#![allow(
-    dead_code,
-    unused_imports,
-    unused_macros,
-    missing_docs,
-    clippy::undocumented_unsafe_blocks,
-    reason = "only a part of the library"
-)]
-#![allow(clippy::unwrap_used, reason = "a test")]
-
-#[path = "../src/processor/mod.rs"]
-mod processor;
-
-#[path = "../src/system"]
-mod system {
-    pub mod descriptors;
-    pub mod perf;
-}
-
 use std::hint::black_box;
 use std::os::fd::{AsRawFd, IntoRawFd};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use system::perf::{EventOptions, KernelRecord, PAGE, PerfEvent};
+use crate::system::descriptors;
+use crate::system::perf::{EventOptions, KernelRecord, PAGE, PerfEvent};
 
 const CLOCK: libc::clockid_t = libc::CLOCK_MONOTONIC;
 /// Held by each test: one looks at all descriptors of the process.
@@ -117,5 +98,5 @@ fn high_number_of_last_event() -> libc::c_int {
 }
 
 fn is_open(number: libc::c_int) -> bool {
-    system::descriptors::identify_file(number).is_ok()
+    descriptors::identify_file(number).is_ok()
 }

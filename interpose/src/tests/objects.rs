@@ -1,27 +1,11 @@
 //! Objects are found without the loader's lock, whatever the loader's version, as the loader itself lists them.
 
-#![allow(dead_code, missing_docs, reason = "only a part of the library")]
-#![allow(clippy::unwrap_used, reason = "a test")]
-
-#[path = "../src/processor/mod.rs"]
-#[allow(unused_imports, unused_macros, reason = "only a part of the library")]
-mod processor;
-
-#[path = "../src/system"]
-mod system {
-    pub mod dynamic_symbols;
-    pub mod foreign;
-    pub mod loader_tables;
-    pub mod memory;
-    pub mod objects;
-}
-
 use std::collections::BTreeSet;
 use std::ffi::CStr;
 use std::sync::atomic::Ordering::Relaxed;
 
-use system::dynamic_symbols::{defined_symbols, undefined_symbols};
-use system::objects::{self, LoadedObject};
+use crate::system::dynamic_symbols::{defined_symbols, undefined_symbols};
+use crate::system::objects::{self, LoadedObject};
 
 /// Facts of an object: where it begins and ends, what addresses are relative to, its file, its segments.
 type Facts = (Option<(usize, usize)>, usize, String, Vec<(usize, usize)>);

@@ -1,19 +1,9 @@
 //! What stays of a ring whose file was emptied: records that are whole, however the loss came between the fields of the others.
 
-// The library is made to be preloaded and cannot be linked with a test: the module's source is.
-#![allow(
-    dead_code,
-    missing_docs,
-    clippy::undocumented_unsafe_blocks,
-    clippy::indexing_slicing,
-    reason = "only a part of the library"
-)]
-
-#[path = "../src/recording/lost_records.rs"]
-mod lost;
-
 use lbprof_collector::Operation;
 use lbprof_collector::record::Record;
+
+use crate::recording::lost_records as lost;
 
 /// Slots that hold nothing.
 const EMPTY: Record = Record {

@@ -1,11 +1,8 @@
 //! What users are advised to do where threads cannot be sampled follows the system's error.
 
-#![allow(missing_docs, reason = "only a part of the library")]
-
 use std::io;
 
-#[path = "../src/sampling/refusal_advice.rs"]
-mod refusal_advice;
+use crate::sampling::refusal_advice;
 
 fn event(number: i32, paranoid: Option<i64>) -> String {
     refusal_advice::explain_event(&io::Error::from_raw_os_error(number), paranoid)

@@ -1,0 +1,19 @@
+//! The recorder is loaded.
+
+use crate::forward::{bypass, weak};
+use crate::harmless::{enter, guard};
+use crate::lifecycle::mpi_not_started;
+use crate::processor;
+
+/// The functions that the dynamic loader calls before the program.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_LOAD: extern "C" fn() = at_load;
+
+extern "C" fn at_load() {
+    processor::detect_processor();
+    guard::remember_stderr();
+    bypass::remember_visible_mpi();
+    enter::enter_cold(weak::clear_missing_references);
+    enter::enter_cold(mpi_not_started::prepare_end_line);
+}

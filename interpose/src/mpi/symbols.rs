@@ -105,9 +105,8 @@ pub fn keep_loaded(symbols: &ObjectSymbols) {
             Err(_) => {}
         }
     }
-    let path: CString = symbols.object().path().to_owned();
-    // SAFETY: NOLOAD only gives a handle to what is loaded; the handle is kept open, so the library stays.
-    unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+    // Never closed.
+    foreign::hold_object(symbols.object().path());
 }
 
 /// Returns whether an object's function of this name is MPI's in Fortran, or passes calls on to MPI's as a tool's wrapper does. Other

@@ -4,22 +4,19 @@
 //! to a definition in the libraries that the calling object depends on, whatever their names are. Python's packages bring libraries of their own, so
 //! there may be several in one process, and threads of one must never meet at the barrier of another.
 
-use std::ffi::{CStr, c_int, c_void};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::ffi::CStr;
 
 use crate::harmless::enter;
 use crate::harmless::signals::run_critical_section;
 use crate::system::by_caller::AddressesByCaller;
-use crate::system::foreign;
+use crate::system::foreign::{self, NextFunction};
 use crate::system::objects;
 
 /// A function of a run-time library.
 #[repr(C)]
 pub struct RuntimeFunction {
-    /// Its address if all objects can see it; 0: that is not known. First, for an entry that reads it.
-    visible: AtomicUsize,
-    /// Its name, which ends with a zero.
-    name: &'static str,
+    /// The function if all objects can see it. First, for an entry that reads its address.
+    visible: NextFunction,
     /// Its addresses for objects that were loaded with RTLD_LOCAL.
     local: AddressesByCaller<1>,
 }
@@ -32,13 +29,14 @@ pub static GET_TEAM_SIZE: RuntimeFunction = RuntimeFunction::named("omp_get_team
 impl RuntimeFunction {
     /// The function of a name that ends with a zero.
     pub const fn named(name: &'static str) -> Self {
-        RuntimeFunction { visible: AtomicUsize::new(0), name, local: AddressesByCaller::new() }
+        let Ok(name) = CStr::from_bytes_with_nul(name.as_bytes()) else { unreachable!() };
+        RuntimeFunction { visible: NextFunction::named(name), local: AddressesByCaller::new() }
     }
 
     /// The address of the function that a call from `caller` is meant for; 0: there is none.
     #[inline(always)]
     pub fn address(&self, caller: usize) -> usize {
-        match self.visible.load(Relaxed) {
+        match self.visible.known_address() {
             0 => self.local_address(caller),
             address => address,
         }
@@ -54,36 +52,15 @@ impl RuntimeFunction {
     }
 
     fn look_up(&self, caller: usize) -> usize {
-        let name = CStr::from_bytes_with_nul(self.name.as_bytes()).unwrap_or_default();
-        let visible = foreign::next_definition(name);
+        let visible = self.visible.address();
         if visible != 0 {
-            self.visible.store(visible, Relaxed);
             return visible;
         }
         let seen = objects::look_at(caller, |object| (object.path().to_owned(), object.bounds()));
         let Some((path, Some(bounds))) = seen else { return 0 };
-        let found = find_in(&path, name);
+        let found = foreign::definition_seen_by(&path, self.visible.name);
         if found != 0 {
             self.local.keep(0, bounds, found);
-        }
-        found
-    }
-}
-
-/// Returns the function of this name that an object sees, or 0.
-fn find_in(path: &CStr, name: &CStr) -> usize {
-    // SAFETY: look-ups by name; NOLOAD returns a handle to a loaded object, whose code is running. It is closed by the C library's own function:
-    // nothing is unloaded.
-    unsafe {
-        let handle = libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
-        if handle.is_null() {
-            return 0;
-        }
-        let found = libc::dlsym(handle, name.as_ptr()) as usize;
-        let close = foreign::next_definition(c"dlclose");
-        if close != 0 {
-            let close: unsafe extern "C" fn(*mut c_void) -> c_int = std::mem::transmute(close);
-            close(handle);
         }
         found
     }

@@ -20,6 +20,8 @@ pub type SampledNow = (u32, libc::pid_t);
 /// Threads of which samples are taken at a time. The others are given the next time.
 const MAX_AT_ONCE: usize = 64;
 
+const SAMPLED: u32 = libc::EPOLLIN as u32;
+
 /// In place of a thread's numbers: the counter.
 const TO_END: u64 = u64::MAX;
 
@@ -37,7 +39,8 @@ pub fn open_wake_set() -> io::Result<()> {
 }
 
 fn control_set(set: RawFd, operation: libc::c_int, number: RawFd, data: u64) -> io::Result<()> {
-    let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: data };
+    // Once for each sample: the event of a thread that has ended is ready for ever.
+    let mut event = libc::epoll_event { events: SAMPLED | libc::EPOLLET as u32, u64: data };
     // SAFETY: a live description.
     match unsafe { libc::epoll_ctl(set, operation, number, &mut event) } {
         0 => Ok(()),
@@ -73,7 +76,7 @@ pub fn wait_for_samples() -> Option<Vec<SampledNow>> {
         Err(_) if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => 0,
         Err(_) => return None,
     };
-    let found = events.into_iter().take(n).map(|event| event.u64);
+    let found = events.into_iter().take(n).filter(|event| event.events & SAMPLED != 0).map(|event| event.u64);
     found.map(|data| (data != TO_END).then_some(((data >> 32) as u32, data as libc::pid_t))).collect()
 }
 

@@ -1,5 +1,6 @@
 //! Reads memory that may not be there, or that others may take away.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -67,56 +68,65 @@ impl ReadMemory for MemoryReader {
     }
 }
 
-/// Copies of pages, made by the system: other threads may take these pages away at any instant.
+/// Copies of memory, made by the system: other threads may take it away at any instant.
 #[derive(Default)]
-pub struct PageCopies(Vec<PageCopy>);
-
-struct PageCopy {
-    address: usize,
-    bytes: Box<[u8; PAGE]>,
-    is_used: bool,
+pub struct MemoryCopies {
+    /// By the address of a block: the position of its copy, and whether that was read.
+    blocks: HashMap<usize, (usize, bool), foldhash::fast::FixedState>,
+    copies: Vec<[u8; BLOCK]>,
 }
 
-impl PageCopies {
-    /// Copies more pages at a time than this one by one.
-    const MAX_RENEWED: usize = 64;
+/// Bytes that are copied anew at a time. A frame, or the head of a code object, lies in one or two of these.
+const BLOCK: usize = 128;
 
-    /// Copies the pages anew that were read since this was last called, and forgets the others.
+/// Number of blocks that are copied where one is not known: others are likely to be read soon.
+const NEW_BLOCKS: usize = 8;
+
+impl MemoryCopies {
+    /// Copies more blocks at a time than this one by one: the system's limit.
+    const MAX_RENEWED: usize = 1024;
+
+    /// Copies the blocks anew that were read since this was last called, and forgets the others.
     pub fn renew(&mut self) {
-        let PageCopies(pages) = self;
-        pages.retain(|page| page.is_used);
-        pages.truncate(Self::MAX_RENEWED);
-        let copied = copy_pages(pages);
-        pages.truncate(copied);
-        for page in pages {
-            page.is_used = false;
-        }
+        let MemoryCopies { blocks, copies } = self;
+        let read = blocks.drain().filter(|&(_, (_, is_read))| is_read);
+        let from = read.map(|(address, _)| libc::iovec { iov_base: address as *mut _, iov_len: BLOCK });
+        let from: Vec<libc::iovec> = from.take(Self::MAX_RENEWED).collect();
+        copies.resize(from.len(), [0; BLOCK]);
+        // Of the two calls that copy, the one that writes looks up only the memory written to, which is in one place here. Unlike the other one it also
+        // reads the memory of devices, but each of these blocks has been copied by the other one.
+        let copied = copy_memory(libc::SYS_process_vm_writev, &from, copies);
+        blocks.extend(from.iter().take(copied).enumerate().map(|(at, part)| (part.iov_base as usize, (at, false))));
     }
 
-    fn page(&mut self, address: usize) -> Option<&[u8; PAGE]> {
-        let PageCopies(pages) = self;
-        let known = pages.iter().position(|page| page.address == address);
-        let at = known.unwrap_or(pages.len());
-        if known.is_none() {
-            let mut new = [PageCopy { address, bytes: Box::new([0; PAGE]), is_used: false }];
-            if copy_pages(&mut new) == 0 {
+    /// Returns the block at an address, or `None` where there is no memory.
+    fn block(&mut self, address: usize) -> Option<&[u8; BLOCK]> {
+        let MemoryCopies { blocks, copies } = self;
+        if !blocks.contains_key(&address) {
+            let first = address & !(NEW_BLOCKS * BLOCK - 1);
+            let from = libc::iovec { iov_base: first as *mut _, iov_len: NEW_BLOCKS * BLOCK };
+            let mut new = [[0; BLOCK]; NEW_BLOCKS];
+            if copy_memory(libc::SYS_process_vm_readv, &[from], &mut new) < NEW_BLOCKS {
                 return None;
             }
-            pages.extend(new);
+            for (address, copy) in (first..).step_by(BLOCK).zip(new) {
+                blocks.entry(address).or_insert((copies.len(), false));
+                copies.push(copy);
+            }
         }
-        let page = pages.get_mut(at)?;
-        page.is_used = true;
-        Some(&page.bytes)
+        let (at, is_read) = blocks.get_mut(&address)?;
+        *is_read = true;
+        copies.get(*at)
     }
 }
 
-impl ReadMemory for PageCopies {
+impl ReadMemory for MemoryCopies {
     fn fill(&mut self, address: usize, mut buffer: &mut [u8]) -> bool {
         let mut at = address;
         while !buffer.is_empty() {
-            let offset = at % PAGE;
-            let (part, rest) = buffer.split_at_mut(buffer.len().min(PAGE - offset));
-            let copied = self.page(at - offset).and_then(|page| page.get(offset..offset + part.len()));
+            let offset = at % BLOCK;
+            let (part, rest) = buffer.split_at_mut(buffer.len().min(BLOCK - offset));
+            let copied = self.block(at - offset).and_then(|block| block.get(offset..offset + part.len()));
             let (Some(copied), Some(next)) = (copied, at.checked_add(part.len())) else { return false };
             part.copy_from_slice(copied);
             (at, buffer) = (next, rest);
@@ -125,16 +135,18 @@ impl ReadMemory for PageCopies {
     }
 }
 
-/// Copies pages in their order, and returns how many there are before the first that cannot be read.
-fn copy_pages(pages: &mut [PageCopy]) -> usize {
-    let from = pages.iter().map(|page| libc::iovec { iov_base: page.address as *mut _, iov_len: PAGE });
-    let from: Vec<libc::iovec> = from.collect();
-    let to = pages.iter_mut().map(|page| libc::iovec { iov_base: page.bytes.as_mut_ptr().cast(), iov_len: PAGE });
-    let to: Vec<libc::iovec> = to.collect();
-    let n = to.len() as libc::c_ulong;
-    // SAFETY: fills our own buffers; the system checks the other addresses.
-    let bytes = unsafe { libc::process_vm_readv(libc::getpid(), to.as_ptr(), n, from.as_ptr(), n, 0) };
-    usize::try_from(bytes).unwrap_or(0) / PAGE
+/// Copies blocks in their order, by a system call, and returns how many there are before the first that cannot be read.
+fn copy_memory(call: libc::c_long, from: &[libc::iovec], to: &mut [[u8; BLOCK]]) -> usize {
+    let to = libc::iovec { iov_base: to.as_mut_ptr().cast(), iov_len: size_of_val(to) };
+    let (n, one) = (from.len(), 1_usize);
+    let (own, other) = if call == libc::SYS_process_vm_writev {
+        ((from.as_ptr(), n), (&raw const to, one))
+    } else {
+        ((&raw const to, one), (from.as_ptr(), n))
+    };
+    // SAFETY: fills our own buffer, which has room for the blocks; the system checks the other addresses. Not by the C library's function: sanitizers, which replace it, look at them, too.
+    let bytes = unsafe { libc::syscall(call, libc::getpid(), own.0, own.1, other.0, other.1, 0_usize) };
+    usize::try_from(bytes).unwrap_or(0) / BLOCK
 }
 
 /// Returns whether a page can be read.
@@ -165,5 +177,38 @@ fn can_be_a_mask(page: usize) -> bool {
     unsafe {
         let refused = libc::syscall(libc::SYS_rt_sigprocmask, NO_CHANGE, page, 0usize, size_of::<u64>());
         refused == -1 && *libc::__errno_location() != libc::EFAULT
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_are_of_the_last_renewal_and_end_with_their_memory() {
+        // SAFETY: a new mapping, which ends below.
+        let words = unsafe {
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            libc::mmap(std::ptr::null_mut(), 2 * PAGE, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0).cast::<u64>()
+        };
+        let (at, mut copies) = (words as usize + PAGE - 8, MemoryCopies::default());
+        let mut read = |is_renewed: bool| {
+            if is_renewed {
+                copies.renew();
+            }
+            let mut found = [0; 16];
+            copies.fill(at, &mut found).then(|| found.map(u64::from).iter().sum::<u64>())
+        };
+        // SAFETY: two words of the mapping, each on a page of its own, and the second page.
+        unsafe {
+            assert_eq!(read(false), Some(0));
+            (at as *mut u64).write(1);
+            (at as *mut u64).add(1).write(2);
+            assert_eq!((read(false), read(true)), (Some(0), Some(3)));
+            libc::munmap(words.cast::<u8>().add(PAGE).cast(), PAGE);
+            assert_eq!((read(false), read(true)), (Some(3), None));
+            libc::munmap(words.cast(), PAGE);
+            assert_eq!(read(true), None);
+        }
     }
 }

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 use crate::system::foreign;
-use crate::system::memory::{MemoryReader, PageCopies, ReadMemory};
+use crate::system::memory::{MemoryCopies, MemoryReader, ReadMemory};
 use crate::system::objects;
 use layout::{
     BYTES, InstructionForm, LAYOUTS, LENGTH, OWNED_BY_C_STACK, PythonLayout, RunSeparator, STRING_STATE, TYPE,
@@ -171,7 +171,7 @@ fn find_number_in_pthread() -> Option<usize> {
     const FARTHEST: usize = 2048;
     // SAFETY: plain queries.
     let (own, number) = unsafe { (libc::pthread_self() as usize, libc::gettid()) };
-    let mut copies = PageCopies::default();
+    let mut copies = MemoryCopies::default();
     (0..FARTHEST).step_by(size_of::<libc::pid_t>()).find(|at| {
         let mut bytes = [0; size_of::<libc::pid_t>()];
         copies.fill(own + at, &mut bytes) && libc::pid_t::from_ne_bytes(bytes) == number

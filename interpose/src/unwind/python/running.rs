@@ -1,7 +1,7 @@
 //! The frames of threads that go on while they are read.
 //!
 //! The reader is another thread and does not have the interpreter's lock, so nothing that it reads is sure to be there, or to be of one instant. All is
-//! read from copies that the system makes ([`PageCopies`]). A thread leaves and enters its innermost functions all the time, its outermost one hardly
+//! read from copies that the system makes ([`MemoryCopies`]). A thread leaves and enters its innermost functions all the time, its outermost one hardly
 //! ever: frames count only if they lead to the same one as the last time, or twice in a row. The native stack decides which runs of the interpreter a
 //! sample has seen.
 
@@ -9,12 +9,11 @@ use std::collections::HashMap;
 
 use super::layout::NEXT_STATE;
 use super::{EvalLoopFrames, MAX_FRAMES, PythonCall, PythonFailure, PythonFrame, PythonInterpreter, PythonReader};
-use crate::system::memory::PageCopies;
+use crate::system::memory::MemoryCopies;
 
 /// Reads the frames of threads, one after the other.
 pub struct RunningFrames {
     python: &'static PythonInterpreter,
-    copies: PageCopies,
     /// Threads by an id of the reader's user.
     threads: HashMap<u32, RunningThread, foldhash::fast::FixedState>,
     /// Calls by their code and instruction.
@@ -30,6 +29,7 @@ struct RunningThread {
     reads: u32,
     /// Addresses of the outermost frames.
     outermost: Vec<usize>,
+    copies: MemoryCopies,
 }
 
 /// A call that was read before.
@@ -45,8 +45,9 @@ const READS_BETWEEN_LOOKS: u32 = 64;
 /// Number of tries to read the frames of a thread.
 const MAX_TRIES: u32 = 4;
 
-/// More of each are not kept.
-const MAX_KNOWN: usize = 1 << 14;
+/// More are not kept.
+const MAX_THREADS: usize = 1 << 10;
+const MAX_CALLS: usize = 1 << 14;
 
 /// More interpreters, and states of one, are not looked at.
 const MAX_INTERPRETERS: usize = 64;
@@ -55,18 +56,17 @@ const MAX_STATES: usize = 4096;
 impl RunningFrames {
     /// Returns a reader that has read nothing yet.
     pub fn new(python: &'static PythonInterpreter) -> RunningFrames {
-        let (copies, threads, calls) = Default::default();
-        RunningFrames { python, copies, threads, calls }
+        let (threads, calls) = Default::default();
+        RunningFrames { python, threads, calls }
     }
 
     /// Returns the frames of a thread of this number in the system, which has the same `id` each time, by runs, the innermost first; `None`: it runs no function of Python's.
     ///
     /// Errors: they changed too often.
     pub fn read(&mut self, id: u32, number: libc::pid_t) -> Result<Option<Vec<EvalLoopFrames>>, PythonFailure> {
-        if self.threads.len() > MAX_KNOWN || self.calls.len() > MAX_KNOWN {
+        if self.threads.len() > MAX_THREADS || self.calls.len() > MAX_CALLS {
             (self.threads, self.calls) = Default::default();
         }
-        self.copies.renew();
         let mut thread = self.threads.remove(&id).unwrap_or_default();
         let found = self.read_thread(&mut thread, number);
         self.threads.insert(id, thread);
@@ -80,7 +80,8 @@ impl RunningFrames {
     ) -> Result<Option<Vec<EvalLoopFrames>>, PythonFailure> {
         let is_look_due = thread.reads.is_multiple_of(READS_BETWEEN_LOOKS);
         thread.reads = thread.reads.wrapping_add(1);
-        if is_look_due || !self.are_of(&thread.states, thread.pthread) {
+        thread.copies.renew();
+        if is_look_due || !thread.has_states(self.python) {
             (thread.states, thread.pthread) = self.find_states(number).unwrap_or_default();
         }
         if thread.states.is_empty() {
@@ -88,30 +89,23 @@ impl RunningFrames {
         }
         let mut failure = PythonFailure::Unexpected;
         for _ in 0..MAX_TRIES {
-            match self.read_once(&thread.states) {
+            match self.read_once(thread) {
                 Ok((runs, outermost)) if outermost == thread.outermost => {
                     return Ok((!runs.is_empty()).then_some(runs));
                 }
                 Ok((_, outermost)) => thread.outermost = outermost,
                 Err(other) => failure = other,
             }
-            self.copies.renew();
+            thread.copies.renew();
         }
         Err(failure)
-    }
-
-    /// Returns whether the states still exist and belong to the thread `pthread`.
-    fn are_of(&mut self, states: &[usize], pthread: usize) -> bool {
-        let at = self.python.layout.threads.pthread;
-        let mut reading = PythonReader::new(&mut self.copies, false);
-        states.iter().all(|state| reading.word(state + at) == Some(pthread))
     }
 
     fn find_states(&self, number: libc::pid_t) -> Option<(Vec<usize>, usize)> {
         let PythonInterpreter { layout, runtime, number_at, .. } = self.python;
         let number_at = (*number_at).filter(|_| *runtime != 0)?;
         // Pages that are looked at now and then are not to be copied each time.
-        let mut copies = PageCopies::default();
+        let mut copies = MemoryCopies::default();
         let mut reading = PythonReader::new(&mut copies, false);
         let threads = &layout.threads;
         let [interpreters, next, first] = [threads.interpreters, threads.next_interpreter, threads.first]
@@ -141,13 +135,12 @@ impl RunningFrames {
         Some((states, pthread))
     }
 
-    /// Reads the frames once, and the addresses of the outermost ones.
-    fn read_once(&mut self, states: &[usize]) -> Result<(Vec<EvalLoopFrames>, Vec<usize>), PythonFailure> {
-        let RunningFrames { copies, calls, python, .. } = self;
-        let python: &PythonInterpreter = python;
-        let mut reading = PythonReader::new(copies, false);
+    /// Reads the frames of a thread once, and the addresses of the outermost ones.
+    fn read_once(&mut self, thread: &mut RunningThread) -> Result<(Vec<EvalLoopFrames>, Vec<usize>), PythonFailure> {
+        let RunningFrames { calls, python, .. } = self;
+        let mut reading = PythonReader::new(&mut thread.copies, false);
         let (mut runs, mut outermost) = (Vec::new(), Vec::new());
-        for &state in states {
+        for &state in &thread.states {
             let chain = python.chain(state, MAX_FRAMES, &mut reading).ok_or(PythonFailure::Unexpected)?;
             let mut frames = chain.frames.iter();
             for (mark, n) in chain.runs.into_iter().filter(|&(_, n)| n > 0) {
@@ -160,6 +153,14 @@ impl RunningFrames {
         // Where an interpreter was called from another one, its runs lie further in.
         runs.sort_by_key(|run| run.mark);
         Ok((runs, outermost))
+    }
+}
+
+impl RunningThread {
+    /// Returns whether its states still exist and belong to it.
+    fn has_states(&mut self, python: &PythonInterpreter) -> bool {
+        let mut reading = PythonReader::new(&mut self.copies, false);
+        self.states.iter().all(|state| reading.word(state + python.layout.threads.pthread) == Some(self.pthread))
     }
 }
 

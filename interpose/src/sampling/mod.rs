@@ -409,13 +409,14 @@ impl ThreadSampler {
         PerfEvent::open(thread, options)
     }
 
-    /// Returns a random period near the requested one, up to a tenth shorter or longer.
+    /// Returns a random period near the requested one, up to a tenth shorter or longer, or near one that can be afforded.
     fn period(&mut self) -> u64 {
         // Xorshift (Marsaglia 2003).
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
-        self.period_ns - self.period_ns / 10 + self.random % (self.period_ns / 5).max(1)
+        let period_ns = python_reader::affordable_period(self.period_ns);
+        period_ns - period_ns / 10 + self.random % (period_ns / 5).max(1)
     }
 
     fn report(&mut self, added: Result<(), SamplingRefusal>) {

@@ -9,6 +9,9 @@
 //!                           taken      taken     not taken: too late
 //! ```
 //!
+//! Where a read takes the thread long, because the processor's caches are full of other data or the stacks are deep, the samples' period grows
+//! ([`affordable_period`]).
+//!
 //! There is such a thread only where an interpreter is initialised. All signals are blocked in it. A fork ends it before, for Python warns where a process that forks has several
 //! threads; it is started again when samples are looked at.
 
@@ -16,7 +19,7 @@ use std::collections::VecDeque;
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
-use std::sync::atomic::{AtomicI32, AtomicU8, Ordering::SeqCst};
+use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use std::time::Duration;
 
 use lbprof_collector::definition::Definition;
@@ -26,7 +29,7 @@ use crate::harmless::guard;
 use crate::harmless::signals::HandlerLock;
 use crate::log;
 use crate::state::thread;
-use crate::system::clock::sample_ns;
+use crate::system::clock::{clock_ns, sample_ns};
 use crate::system::foreign::NextFunction;
 use crate::system::perf::wakes;
 use crate::system::sandbox;
@@ -52,6 +55,12 @@ const MAX_READS: usize = 8192;
 
 /// Time between two looks whether the thread may make system calls still.
 const LOOK_NS: u64 = 100_000_000;
+
+/// CPU time of the thread for each read so far, and the longest that is affordable, in nanoseconds: 1 % of a core at 200 samples per second, each eighth
+/// of which wakes the thread twice. The period grows to [`MAX_PERIODS`] of the requested ones at most.
+static READ_NS: AtomicU64 = AtomicU64::new(0);
+const AFFORDABLE_NS: u64 = 44_000;
+const MAX_PERIODS: u64 = 4;
 
 /// Time for which a fork waits for the thread's end at most, in steps.
 const STEP: Duration = Duration::from_micros(50);
@@ -92,6 +101,11 @@ pub fn prepare_reader() {
 /// Returns whether samples are to wake the thread.
 pub fn is_wanted() -> bool {
     STATE.load(SeqCst) != UNWANTED
+}
+
+/// Returns the period of samples of which one is wanted in each `period_ns`: a longer one where reads take long.
+pub fn affordable_period(period_ns: u64) -> u64 {
+    period_ns * READ_NS.load(Relaxed).clamp(AFFORDABLE_NS, AFFORDABLE_NS * MAX_PERIODS) / AFFORDABLE_NS
 }
 
 /// Returns whether this is the thread's number.
@@ -173,13 +187,15 @@ extern "C" fn run_reader(_: *mut c_void) -> *mut c_void {
 fn read_samples() {
     let Some(python) = python::python_interpreter() else { return };
     let mut frames = RunningFrames::new(python);
-    let mut looked_ns = 0;
+    let (mut looked_ns, mut n_reads) = (0, 0);
     while let Some(mut sampled) = wakes::wait_for_samples() {
         // A thread may have two events.
         sampled.dedup();
+        n_reads += sampled.len() as u64;
         let mut at_ns = sample_ns();
         if at_ns.saturating_sub(looked_ns) > LOOK_NS {
             looked_ns = at_ns;
+            READ_NS.store(clock_ns(libc::CLOCK_THREAD_CPUTIME_ID) / n_reads.max(1), Relaxed);
             if sandbox::is_filtered() || !wakes::is_open() || python::python_interpreter().is_none() {
                 return;
             }

@@ -57,7 +57,7 @@ pub struct SampleReading {
 const WORTH_A_BLOCK: usize = 128;
 
 /// Time for which an event keeps a period, in seconds.
-const PERIOD_S: f64 = 5.0;
+const PERIOD_S: f64 = 2.0;
 
 impl ThreadSampling {
     pub fn new(thread: SampledThread, event: Option<PerfEvent>, now: u64) -> Self {

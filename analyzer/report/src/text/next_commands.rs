@@ -26,13 +26,10 @@ pub(super) fn next_commands_section(report: &Report, options: &TextOptions) -> S
     let longest = commands.iter().map(|(command, _)| text_width(command)).max().unwrap_or(0);
     for (at, (command, what)) in commands.iter().enumerate() {
         let head = if at == 0 { "Next" } else { "" };
-        let fits = |width: usize| LABEL + width + 2 + text_width(what) <= options.columns;
-        let width = if fits(longest) { longest } else { text_width(command) };
-        let what = if fits(width) {
-            format!("{:pad$}  {DIM}{what}{DIM:#}", "", pad = width - text_width(command))
-        } else {
-            String::new()
-        };
+        let room = options.columns.saturating_sub(LABEL + 2 + text_width(what));
+        let width = if longest <= room { longest } else { text_width(command) };
+        let pad = width - text_width(command);
+        let what = if width <= room { format!("{:pad$}  {DIM}{what}{DIM:#}", "") } else { String::new() };
         writeln!(text, "{BOLD}{head:<LABEL$}{BOLD:#}{command}{what}").ok();
     }
     text

@@ -40,7 +40,6 @@ pub(super) fn ranks_section(report: &Report, options: &TextOptions) -> String {
     let has_other = report.ranks.iter().any(|row| row.sum_of(&rare) >= notable_s);
     let has_idle = report.ranks.iter().any(|row| row.idle_s >= notable_s);
     let lines = rows.map(|rows| {
-        let mean = |of: &dyn Fn(&RankRow) -> f64| rows.iter().map(|row| of(row)).sum::<f64>() / rows.len() as f64;
         let (rank, host) = match rows {
             [row] => (ColumnCell::rank(row.rank), ColumnCell::Text(escape_name(&row.host))),
             _ => (
@@ -48,21 +47,27 @@ pub(super) fn ranks_section(report: &Report, options: &TextOptions) -> String {
                 ColumnCell::Text("(mean)".to_owned()),
             ),
         };
-        let against_mean = rows[0].over_mean.map(|_| mean(&|row| row.over_mean.unwrap_or(0.0)));
+        let against_mean = rows[0].over_mean.map(|_| mean_of_rows(rows, |row| row.over_mean.unwrap_or(0.0)));
         let mut cells = vec![
             rank,
             host,
-            ColumnCell::Time(mean(&|row| row.computation_s)),
+            ColumnCell::Time(mean_of_rows(rows, |row| row.computation_s)),
             ColumnCell::or_dash(against_mean, ColumnCell::Change),
         ];
-        cells.extend(columns.iter().map(|&activity| ColumnCell::Time(mean(&|row| row.seconds[activity as usize]))));
-        cells.push(ColumnCell::of_some(has_other.then(|| mean(&|row| row.sum_of(&rare))), ColumnCell::Time));
-        cells.push(ColumnCell::of_some(has_idle.then(|| mean(&|row| row.idle_s)), ColumnCell::Time));
+        let of_columns = columns.iter().map(|&activity| mean_of_rows(rows, |row| row.seconds[activity as usize]));
+        cells.extend(of_columns.map(ColumnCell::Time));
+        let other_s = has_other.then(|| mean_of_rows(rows, |row| row.sum_of(&rare)));
+        let idle_s = has_idle.then(|| mean_of_rows(rows, |row| row.idle_s));
+        cells.extend([other_s, idle_s].map(|time_s| ColumnCell::of_some(time_s, ColumnCell::Time)));
         cells
     });
     let lines: Vec<Vec<ColumnCell>> = lines.collect();
     let shown = first.len() + fastest.len();
     format!("{}{}\n", format_title(name, shown, all), lay_out_table(&heads, &lines, &[&["against"]], options))
+}
+
+fn mean_of_rows(rows: &[&RankRow], figure: impl Fn(&RankRow) -> f64) -> f64 {
+    rows.iter().map(|row| figure(row)).sum::<f64>() / rows.len() as f64
 }
 
 /// Returns up to `most` of the longest activities besides computation, by number.

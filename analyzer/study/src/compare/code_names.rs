@@ -280,9 +280,9 @@ pub(super) fn plain_name(function: &str) -> &str {
 /// code, of which one part keeps its name.
 fn is_among_or_beside(calls: &str, others: &[(String, usize)]) -> bool {
     let is_one_sided = others.iter().all(|other| other.1 == others[0].1 && other.1 < 2);
-    let ends = |calls: &str| calls.split_once(" → ").map(|(from, to)| (from.to_owned(), to.to_owned()));
     others.iter().any(|(other, _)| {
-        let is_beside = ends(calls).zip(ends(other)).is_some_and(|(own, other)| own.1 == other.0 || own.0 == other.1);
+        let ends = calls.split_once(" → ").zip(other.split_once(" → "));
+        let is_beside = ends.is_some_and(|(own, other)| own.1 == other.0 || own.0 == other.1);
         calls == other || (is_one_sided && is_beside)
     })
 }

@@ -102,10 +102,8 @@ fn unify_names(both: &mut [Vec<FunctionFigures>; 2], regions: &RegionList, least
     let whole = both.each_ref().map(|runs| function_means(&runs.iter().map(|run| &run.program).collect::<Vec<_>>()));
     let [base, new] = one_sided(&whole, 0.0);
     for old in &base {
-        let alike = |name: &&String| bare_name(name) == bare_name(old);
-        let (mut found, n_old) = (new.iter().filter(alike), base.iter().filter(alike).count());
-        if let (Some(found), None, 1) = (found.next(), found.next(), n_old) {
-            names.insert(old.clone(), found.clone());
+        if let ([_], [found]) = (&names_like(&base, old)[..], &names_like(&new, old)[..]) {
+            names.insert(old.clone(), (*found).clone());
         }
     }
     rename_functions(&mut both[0], &names);
@@ -141,6 +139,11 @@ fn one_sided(times: &[FunctionSums; 2], least_s: f64) -> [Vec<String>; 2] {
         });
         own.map(|(name, _)| name.clone()).collect()
     })
+}
+
+/// Returns the names that are the same without file, class, module and template arguments.
+fn names_like<'a>(names: &'a [String], wanted: &str) -> Vec<&'a String> {
+    names.iter().filter(|name| bare_name(name) == bare_name(wanted)).collect()
 }
 
 /// Returns a function's name without its file, class, module and template arguments.

@@ -5,12 +5,9 @@ use crate::harmless::{enter, guard};
 use crate::lifecycle::mpi_not_started;
 use crate::processor;
 
-/// The functions that the dynamic loader calls before the program.
-#[used]
-#[unsafe(link_section = ".init_array")]
-static AT_LOAD: extern "C" fn() = at_load;
-
-extern "C" fn at_load() {
+/// Runs when the dynamic loader has loaded the recorder, before the program.
+#[ctor::ctor(unsafe)]
+fn at_load() {
     processor::detect_processor();
     guard::remember_stderr();
     bypass::remember_visible_mpi();

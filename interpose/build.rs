@@ -90,7 +90,7 @@ fn profiling_name(flavour: &str) -> String {
 fn main() {
     println!("cargo::rerun-if-changed=calls.table");
     println!("cargo::rerun-if-changed=build.rs");
-    // The names by which the linker marks a section (system/own_code.rs) are for this library alone.
+    // The names by which the linker marks a section (system/loader/own_code.rs) are for this library alone.
     println!("cargo::rustc-link-arg-cdylib=-Wl,-z,start-stop-visibility=hidden");
     let table = fs::read_to_string("calls.table").expect("calls.table lies beside build.rs");
     let mut rows = Vec::new();

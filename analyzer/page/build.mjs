@@ -3,7 +3,7 @@
 //   node build.mjs           writes them (npm run build)
 //   node build.mjs --check   ends with 1 where they are not what the sources make
 //
-// Before that it makes the types of what the pages read, src/*.generated.ts, from docs/*.schema.json, and of the states of time.
+// Before that it makes the types of what the pages read, src/generated/*.generated.ts, from docs/*.schema.json, and of the states of time.
 import { readFile, mkdir, writeFile } from "node:fs/promises";
 import { build } from "esbuild";
 import { compile } from "json-schema-to-typescript";
@@ -42,7 +42,7 @@ async function types(document, name, imports = "") {
     delete schema.$defs.NumberEncoding;
     const bannerComment = `// Generated from docs/${document}.schema.json by \`npm run build\`; do not edit.${imports}`;
     const made = await compile(schema, name, { additionalProperties: false, bannerComment, format: false });
-    await keep(`src/${name.toLowerCase()}.generated.ts`, made);
+    await keep(`src/generated/${name.toLowerCase()}.generated.ts`, made);
 }
 
 /** Makes the page's part of the states of time, with the rows of their table in Rust's syntax. */
@@ -51,11 +51,11 @@ async function states() {
     const rows = [...table.matchAll(/^ +\w+ = \d+, +(\w+), +("[^"]+"), +"[^"]+", +("#\w+"), .*?("[^"]+");$/gm)];
     const lines = rows.map(([, group, label, colour, sentence]) => `    ${label}: { group: "${group}", colour: ${colour}, sentence: ${sentence} },\n`);
     const banner = "// Generated from collector/src/record/states.table by `npm run build`; do not edit.\n\n";
-    await keep("src/states.generated.ts", `${banner}export const STATES: Record<string, { group: string; colour: string; sentence: string }> = {\n${lines.join("")}};\n`);
+    await keep("src/generated/states.generated.ts", `${banner}export const STATES: Record<string, { group: string; colour: string; sentence: string }> = {\n${lines.join("")}};\n`);
 }
 await states();
 await types("report", "Report");
-await types("page-data", "Views", '\nimport type { PackedNumbers } from "./packed";');
+await types("page-data", "Views", '\nimport type { PackedNumbers } from "../data/packed";');
 await types("study-page-data", "StudyData");
 await types("compare", "ComparisonDocument");
 

@@ -52,11 +52,11 @@ use format::{blocks, codec, compressor, record_predictor};
 pub use format::{decode, encode, index, sample_block, summary, writer};
 pub use operation::Operation;
 pub use problem::{Problem, ProblemKind};
+pub use record::openmp::{parallel, parallel_marks};
+pub use record::operations::{operation, semantics};
+pub use record::sampling::{off_core, sample};
 pub use record::{CallFlags, Record};
-pub use record::{
-    clock, definition, joined, off_core, operation, options, parallel, parallel_marks, poll_gaps, problem, sample,
-    semantics, starter, states,
-};
+pub use record::{clock, definition, joined, options, poll_gaps, problem, starter, states};
 pub use ring::salvage;
 pub use run::{folder, live_process, live_run, log_paths, rank_log, reader, trailer};
 use run::{merged_threads, sparse_file};

@@ -4,7 +4,7 @@
 //! quiet machine, by `scripts/store-runs`. `tests/stored/TEST.run` has the runs of one test in the order in which it asks for them: the launcher's
 //! outcome, and the files that program and recorder wrote. `tests/stored/programs/` has the programs, because a report names their code.
 //! A suite takes stored runs if `LBTEST_SOURCE` is `stored`, and makes them if it is `store`. What a recorder writes today is compared with what is
-//! stored by `tests/same_calls.rs`.
+//! stored by `tests/real_programs/same_calls.rs`.
 //!
 //! Programs of stored runs lie in [`PROGRAMS`], whatever machine and folder the tests run in: a log has its programs' paths.
 

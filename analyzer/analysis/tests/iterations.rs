@@ -1,10 +1,10 @@
 //! The whole way from calls to iterations, on random programs with known iterations.
 
-use lbprof_analysis::model::loops::{IterationAnchors, IterationEnds, TokenClass};
+use lbprof_analysis::model::code::loops::{IterationAnchors, IterationEnds, TokenClass};
 use lbprof_analysis::structure::iterations::find::find_loops;
-use lbprof_analysis::structure::iterations::found_loop::FoundLoop;
-use lbprof_analysis::structure::iterations::number::{IterationNumbering, number_iterations};
-use lbprof_analysis::structure::iterations::split::CallSplitter;
+use lbprof_analysis::structure::iterations::numbering::number::{IterationNumbering, number_iterations};
+use lbprof_analysis::structure::iterations::numbering::split::CallSplitter;
+use lbprof_analysis::structure::iterations::patterns::found_loop::FoundLoop;
 use lbprof_analysis::structure::iterations::window::{CallInterval, CallWindow};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;

@@ -3,7 +3,7 @@
 //! The tables of "Detailed Load Balance Analysis of Large Scale Parallel Applications" (2010), one test each: from T,
 //! max T_i, avg T_i and T_ideal follow the printed ratios, to ±0.002. Where the paper prints something else, the test says so.
 
-use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
+use lbprof_analysis::metrics::spread::load_balance::EfficiencyTimes;
 
 /// Agreement that docs/metrics.md §1 asks for.
 const TOLERANCE: f64 = 0.002;
@@ -95,8 +95,8 @@ fn table_7_cpmd_where_the_replay_is_faster_than_the_computation() {
 /// Programs" (2003) print few figures: their ratios are bars and curves, and table 1 of 2003 has blocking factors without the times
 /// that they are of, so that no ratio of ours follows from it. What they state in words:
 mod lemeire {
-    use lbprof_analysis::metrics::imbalance::{IdealTimes, split_imbalance};
     use lbprof_analysis::metrics::overhead::{OverheadBreakdown, PhaseTime, TimeCategory};
+    use lbprof_analysis::metrics::spread::imbalance::{IdealTimes, split_imbalance};
 
     /// Overheads of ranks that all do the same: shares of T_seq/P by phase.
     fn overheads(n: usize, ratios: &[(TimeCategory, f64)]) -> OverheadBreakdown {

@@ -1,8 +1,8 @@
 //! The tables of "Load Imbalance in Parallel Programs" (2003): from the times and indices of its Tables 1 and 2 follow its
 //! Tables 3 and 4, to ±0.0003 as docs/metrics.md §2 asks. Where the paper prints something else, the test says so.
 
-use lbprof_analysis::metrics::cluster::group_regions;
-use lbprof_analysis::metrics::dispersion::{
+use lbprof_analysis::metrics::spread::cluster::group_regions;
+use lbprof_analysis::metrics::spread::dispersion::{
     ActivityCell, DispersionIndex, DispersionRow, PerActivity, RegionExtremes, activity_breakdown, activity_view,
     dominant_activity, heaviest_region, region_extremes, region_s, region_view,
 };

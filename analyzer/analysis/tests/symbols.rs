@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use lbprof_analysis::model::sites::CallSiteTable;
+use lbprof_analysis::model::code::sites::CallSiteTable;
 use lbprof_analysis::read::definitions::RankDefinitions;
-use lbprof_analysis::structure::code_readers::CodeReaders;
-use lbprof_analysis::structure::symbols::{CodePlace, MOST_TIME, ResolvedNames, resolve_names};
+use lbprof_analysis::structure::code::code_readers::CodeReaders;
+use lbprof_analysis::structure::code::symbols::{CodePlace, MOST_TIME, ResolvedNames, resolve_names};
 use lbprof_collector::definition::{CallSite, InterpretedFunction, Module};
 use lbprof_collector::record::NONE;
 use lbprof_collector::{Definition, ProblemKind};
@@ -280,7 +280,7 @@ fn functions_of_a_script_stand_for_the_interpreter_and_for_what_calls_mpi_for_it
     all.enter(&definitions);
     for names in [
         resolve_names(&all, &CodeReaders::default(), MOST_TIME),
-        lbprof_analysis::structure::symbols::sites_without_names(&all),
+        lbprof_analysis::structure::code::symbols::sites_without_names(&all),
     ] {
         let labels = [5, 9].map(|site: usize| names.places[site].label());
         assert_eq!(

@@ -23,7 +23,7 @@ use lbprof_analysis::model::{Model, RankModel};
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::read::definitions::RankDefinitions;
 use lbprof_analysis::read::open::RecordedRun;
-use lbprof_analysis::structure::symbols::CodePlace;
+use lbprof_analysis::structure::code::symbols::CodePlace;
 
 /// Writes all records of `run`, or of one of its ranks, to `out`, with definitions, profiles and problems. `places` holds the code
 /// places of the call sites of `model`, the model of the same run.

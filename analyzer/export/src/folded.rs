@@ -6,7 +6,7 @@
 //! main;step;exchange;solve;MPI_Waitall (cg.c:120) 81500000
 //! ```
 //!
-//! A stack is a node of the [calling-context tree](lbprof_analysis::metrics::code_tree), with all around it. Its weight is in nanoseconds, the sum over ranks:
+//! A stack is a node of the [calling-context tree](lbprof_analysis::metrics::sampled::code_tree), with all around it. Its weight is in nanoseconds, the sum over ranks:
 //! of their first threads' time, of all waiting, or of CPU time by samples, other threads than the first under frames of their own. Made from the
 //! sums, so that a run in profile mode has them, too.
 
@@ -15,11 +15,11 @@ use std::io::{self, Write};
 
 use lbprof_collector::Activity;
 
-use lbprof_analysis::metrics::code_tree::CodeTreeBuilder;
+use lbprof_analysis::metrics::sampled::code_tree::CodeTreeBuilder;
 use lbprof_analysis::model::Model;
-use lbprof_analysis::model::samples::{SampledAt, SampledThreads};
-use lbprof_analysis::structure::symbols::ResolvedNames;
-use lbprof_report::words::escape_name;
+use lbprof_analysis::model::ranks::samples::{SampledAt, SampledThreads};
+use lbprof_analysis::structure::code::symbols::ResolvedNames;
+use lbprof_report::rows::words::escape_name;
 
 /// The weight of a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,8 +22,8 @@ mod source_path;
 pub mod talp;
 
 use lbprof_analysis::model::Model;
-use lbprof_analysis::structure::call_tree::CallTree;
-use lbprof_analysis::structure::symbols::CodePlace;
+use lbprof_analysis::structure::code::call_tree::CallTree;
+use lbprof_analysis::structure::code::symbols::CodePlace;
 
 /// A run, or a part of one, of which the sums are exported.
 #[derive(Clone, Copy)]

@@ -30,16 +30,16 @@ use self::packets::{
 };
 use self::used_names::UsedNames;
 use lbprof_analysis::analyse::exported::{EventExport, ExportSelection};
-use lbprof_analysis::model::interval::TimeInterval;
-use lbprof_analysis::model::region_state::Ns;
-use lbprof_analysis::model::replay_results::ReplayedThread;
+use lbprof_analysis::model::code::region_state::Ns;
+use lbprof_analysis::model::ranks::interval::TimeInterval;
+use lbprof_analysis::model::replayed::replay_results::ReplayedThread;
 use lbprof_analysis::model::{Communicator, RankModel, RegionIdx};
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::replay::{
     InitialWait, MatchedMessage, ReplayObserver, StateInterval, TeamInterval, TeamThreadInterval,
 };
 use lbprof_analysis::select::SelectionError;
-use lbprof_report::words::escape_name;
+use lbprof_report::rows::words::escape_name;
 
 use crate::region_stack::{RegionStack, iteration_times, region_chains};
 

@@ -1,7 +1,7 @@
 //! Tracks which regions a thread is in, for formats in which regions are entered and left one by one.
 
-use lbprof_analysis::model::interval::TimeInterval;
-use lbprof_analysis::model::region_state::Ns;
+use lbprof_analysis::model::code::region_state::Ns;
+use lbprof_analysis::model::ranks::interval::TimeInterval;
 use lbprof_analysis::model::{IterationSeries, Model, RegionIdx};
 
 /// The open regions of a thread, outermost first.

@@ -1,6 +1,6 @@
 //! The calls of the source that lead to a call of MPI, as one text.
 
-use lbprof_analysis::structure::call_tree::CallTree;
+use lbprof_analysis::structure::code::call_tree::CallTree;
 
 /// The calls from the outermost known on to a call site: `main (app.c:9); step (app.c:55); halo (halo.c:20)`; `None` where the tree does not
 /// have the site.

@@ -15,7 +15,7 @@ use chrono::{DateTime, SecondsFormat};
 use lbprof_collector::Activity;
 use serde_json::{Map, Value, json};
 
-use lbprof_analysis::metrics::load_balance::{EfficiencyTimes, HostBalance};
+use lbprof_analysis::metrics::spread::load_balance::{EfficiencyTimes, HostBalance};
 use lbprof_analysis::metrics::threads::{RankCores, ThreadEfficiency};
 use lbprof_analysis::model::{Model, RegionIdx};
 

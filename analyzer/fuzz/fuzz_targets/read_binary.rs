@@ -5,10 +5,10 @@ use std::fs;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use lbprof_analysis::model::sites::CallSiteTable;
+use lbprof_analysis::model::code::sites::CallSiteTable;
 use lbprof_analysis::read::definitions::RankDefinitions;
-use lbprof_analysis::structure::code_readers::CodeReaders;
-use lbprof_analysis::structure::symbols::resolve_names;
+use lbprof_analysis::structure::code::code_readers::CodeReaders;
+use lbprof_analysis::structure::code::symbols::resolve_names;
 use lbprof_collector::Definition;
 use lbprof_collector::definition::{CallSite, Module};
 use libfuzzer_sys::fuzz_target;

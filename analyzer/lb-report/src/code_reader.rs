@@ -1,11 +1,11 @@
-//! The process that reads programs and shared objects ([`lbprof_analysis::structure::code_readers`]): lb-report itself with a hidden argument.
+//! The process that reads programs and shared objects ([`lbprof_analysis::structure::code::code_readers`]): lb-report itself with a hidden argument.
 
 use std::io::{stdin, stdout};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use lbprof_analysis::structure::code_readers::{CodeReaders, answer_requests};
-use lbprof_analysis::structure::symbols;
+use lbprof_analysis::structure::code::code_readers::{CodeReaders, answer_requests};
+use lbprof_analysis::structure::code::symbols;
 
 use crate::limits::{limit_processor_time, limit_worker};
 

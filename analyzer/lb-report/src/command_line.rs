@@ -8,16 +8,21 @@ use clap::{Arg, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use lbprof_collector::words::explain_unknown_option;
 
-use crate::compare::{self, CompareArguments};
-use crate::dump::{self, DumpArguments};
+use crate::commands::compare;
+use crate::commands::compare::CompareArguments;
+use crate::commands::dump;
+use crate::commands::dump::DumpArguments;
+use crate::commands::export;
+use crate::commands::export::ExportArguments;
+use crate::commands::report;
+use crate::commands::report::ReportArguments;
+use crate::commands::study;
+use crate::commands::study::StudyArguments;
 use crate::examples;
 use crate::exit::{ReportExit, program_name, report_failure};
-use crate::export::{self, ExportArguments};
 use crate::limits::limit_memory;
 use crate::output::CommonOptions;
-use crate::report::{self, ReportArguments};
 use crate::shell;
-use crate::study::{self, StudyArguments};
 
 /// Reports how well a recorded MPI run was balanced: how much time was lost, where and why.
 #[derive(Parser)]

@@ -9,7 +9,7 @@ use lbprof_report::{Report, text};
 
 use crate::exit::print_note;
 use crate::output::CommonOptions;
-use crate::progress::TerminalProgress;
+use crate::output::progress::TerminalProgress;
 use crate::{code_reader, opening};
 
 /// Opens the run, and reports which one it is if the user named none.

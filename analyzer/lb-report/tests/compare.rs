@@ -4,11 +4,10 @@ use lbprof_collector::Activity;
 use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_study::RunMetrics;
 use lbprof_study::compare::condition::{FailCondition, JudgedCondition};
+use lbprof_study::compare::names::reasons::TimeComponent;
 use lbprof_study::compare::noise::NoiseLimits;
-use lbprof_study::compare::reasons::TimeComponent;
-use lbprof_study::compare::{
-    ComparisonSide, ComparisonSides, NamedRun, RunComparison, TimeContribution, json, junit, markdown, text,
-};
+use lbprof_study::compare::output::{json, junit, markdown, text};
+use lbprof_study::compare::{ComparisonSide, ComparisonSides, NamedRun, RunComparison, TimeContribution};
 use lbprof_test_runs::{found_model, model, report_on};
 use proptest::prelude::*;
 use tempfile::TempDir;

@@ -5,7 +5,7 @@ use std::fs;
 use lbprof_analysis::analyse::{AnalysisOptions, analyse_run};
 use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::Selection;
-use lbprof_analysis::structure::symbols;
+use lbprof_analysis::structure::code::symbols;
 use lbprof_collector::format::log_name;
 use lbprof_export::dump::write_dump;
 use lbprof_simulator::scenario::Scenario;

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use lbprof_analysis::model::sites::CallSiteTable;
+use lbprof_analysis::model::code::sites::CallSiteTable;
 use lbprof_analysis::read::definitions::RankDefinitions;
-use lbprof_analysis::structure::code_readers::CodeReaders;
-use lbprof_analysis::structure::symbols::{ResolvedNames, resolve_names};
+use lbprof_analysis::structure::code::code_readers::CodeReaders;
+use lbprof_analysis::structure::code::symbols::{ResolvedNames, resolve_names};
 use lbprof_collector::definition::{CallSite, Module};
 use lbprof_collector::{Definition, ProblemKind};
 use object::{Object, ObjectSymbol};

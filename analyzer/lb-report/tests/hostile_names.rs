@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use lbprof_report::words::is_hostile;
+use lbprof_report::rows::words::is_hostile;
 use lbprof_simulator::scenario::Scenario;
 
 use crate::program::lb_report;

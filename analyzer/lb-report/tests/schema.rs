@@ -6,8 +6,8 @@
 
 use std::path::PathBuf;
 
-use lbprof_report::schema::{make_page_schema, make_report_schema, make_schema};
-use lbprof_study::compare::json::ComparisonDocument;
+use lbprof_report::html::schema::{make_page_schema, make_report_schema, make_schema};
+use lbprof_study::compare::output::json::ComparisonDocument;
 use lbprof_study::html::StudyData;
 use schemars::Schema;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! Several processes that analyse a run together report what one process reports, byte for byte; where one of them fails, all end and say why.
 //!
-//! The processes are threads here; tests/distributed.rs has real ones.
+//! The processes are threads here; tests/real_programs/distributed.rs has real ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use lbprof_analysis::views::TimelineView;
 use lbprof_collector::Operation;
 use lbprof_collector::format::log_name;
 use lbprof_collector::polling::PollGapRule;
-use lbprof_report::bounds::ListBounds;
+use lbprof_report::rows::bounds::ListBounds;
 use lbprof_report::{Report, json};
 use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_simulator::script::Script;

@@ -1,11 +1,11 @@
 // The life of the ranks' processes as a bar: before, in and after MPI, and the part that the page describes.
-import { el } from "./dom";
-import { key } from "./legend";
-import { CATEGORIES, OTHERS_COLOUR, stateColour } from "./palette";
-import type { LifetimePhase, RankRow, Report } from "./report.generated";
-import { table } from "./table";
-import { term } from "./tip";
-import { percent, seconds } from "./words";
+import { el } from "./frame/dom";
+import { key } from "./pictures/legend";
+import { CATEGORIES, OTHERS_COLOUR, stateColour } from "./pictures/palette";
+import type { LifetimePhase, RankRow, Report } from "./generated/report.generated";
+import { table } from "./frame/table";
+import { term } from "./frame/tip";
+import { percent, seconds } from "./wording/words";
 
 const COLOURS: Record<LifetimePhase, string> = {
     "before MPI_Init": "#a8b0a0",

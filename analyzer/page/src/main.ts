@@ -1,14 +1,14 @@
 // The page of a report: reads the data embedded in it, creates the panels, and shows one at a time.
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
-import { unpackAll } from "./packed";
+import { unpackAll } from "./data/packed";
 import { PANELS } from "./panels";
-import { sitePlace } from "./panels/callsites";
-import type { Report } from "./report.generated";
-import { Page, begin, read, type Hit } from "./shell";
-import { installTips } from "./tip";
-import type { Views } from "./views";
-import { plural, seconds } from "./words";
+import { sitePlace } from "./panels/listing/callsites";
+import type { Report } from "./generated/report.generated";
+import { Page, begin, read, type Hit } from "./frame/shell";
+import { installTips } from "./frame/tip";
+import type { Views } from "./data/views";
+import { plural, seconds } from "./wording/words";
 
 /** Ranks, regions, functions and call sites whose names have this in them. */
 function search(report: Report, wanted: string): Hit[] {

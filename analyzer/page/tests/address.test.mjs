@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { source } from "./sources.mjs";
 
-const { formatAddress, parseAddress, isPointedOut } = await source("address");
+const { formatAddress, parseAddress, isPointedOut } = await source("frame/address");
 
 test("an address is read as it was written", () => {
     const target = { panel: "timeline", window: { from: 0, to: 1.5e-7 }, rank: 3, region: "main/a?b&c=d/e f", iterations: { first: 10, last: 14 }, find: "f (a.c:12)" };

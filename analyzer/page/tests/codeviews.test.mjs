@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { source } from "./sources.mjs";
 
-const { functionsOf, callersOf } = await source("codeviews");
+const { functionsOf, callersOf } = await source("data/codeviews");
 
 /** A row: what it is in, its kind and name, and its time with what is in it. */
 function row(parent, kind, name, time_s) {

@@ -469,7 +469,7 @@ test("the threads of a rank are on the timeline's axis on demand", async () => {
     await canvas.scrollIntoViewIfNeeded();
     const box = await canvas.boundingBox();
     for (const [row, along, said] of [[0, 0.25, "2 threads"], [1, 0.25, "works 100.0 % of it"], [2, 0.25, "works 25.0 % of it"], [2, 0.75, "in no parallel region"]]) {
-        // The margins of a picture, see src/picture.ts.
+        // The margins of a picture, see src/pictures/picture.ts.
         await page.mouse.move(box.x + 92 + along * (box.width - 104), box.y + 4 + ((row + 0.5) / 3) * (box.height - 26));
         assert.ok(plain(await page.innerText("#tip")).includes(plain(said)), await page.innerText("#tip"));
     }

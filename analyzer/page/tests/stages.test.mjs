@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { source } from "./sources.mjs";
 
-const { sources, stagesOf } = await source("stages");
-const { rowOf, columnName } = await source("views");
+const { sources, stagesOf } = await source("data/stages");
+const { rowOf, columnName } = await source("data/views");
 
 const packed = (values) => ({ length: values.length, at: (i) => values[i] });
 const ranks = (numbers, per_row) => {

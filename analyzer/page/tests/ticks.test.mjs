@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { source } from "./sources.mjs";
 
-const { iterationTicks } = await source("ticks");
+const { iterationTicks } = await source("pictures/ticks");
 
 const of = (first, per_column = 1) => ({ first, per_column, columns: first.length, count: first.length * per_column });
 const told = (iterations, from, to) => iterationTicks(iterations, from, to, 4).map(({ at, text }) => `${text} at ${at}`);

@@ -50,7 +50,7 @@ test("ticks are round and in view", () => {
 test("every term of the page is one that docs/report-reference.md or docs/metrics.md has", () => {
     const pages = ["report-reference.md", "metrics.md"].map((name) => readFileSync(new URL(`../../../docs/${name}`, import.meta.url), "utf8"));
     const docs = pages.join("\n").replaceAll(/[\s*]+/g, " ").toLowerCase();
-    const source = readFileSync(new URL("../src/glossary.ts", import.meta.url), "utf8");
+    const source = readFileSync(new URL("../src/wording/glossary.ts", import.meta.url), "utf8");
     const terms = [...source.matchAll(/^ {4}"([^"]+)": "/gm)].map((found) => found[1]);
     assert.ok(terms.length > 40);
     assert.deepEqual(terms.filter((term) => !docs.includes(term.toLowerCase())), []);
@@ -58,7 +58,7 @@ test("every term of the page is one that docs/report-reference.md or docs/metric
 
 test("every word that a panel marks as a term is in the glossary", () => {
     const folder = new URL("../src/", import.meta.url);
-    const glossary = ["glossary.ts", "states.generated.ts"].map((name) => readFileSync(new URL(name, folder), "utf8")).join("\n");
+    const glossary = ["wording/glossary.ts", "generated/states.generated.ts"].map((name) => readFileSync(new URL(name, folder), "utf8")).join("\n");
     const terms = new Set([...glossary.matchAll(/^ {4}"([^"]+)": ["{]/gm)].map((found) => found[1]));
     const sources = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith(".ts") && !name.startsWith("study"));
     const marked = sources.flatMap((name) => [...readFileSync(new URL(name, folder), "utf8").matchAll(/\bterm(?:\(|: )"([^"]+)"/g)].map((found) => found[1]));
@@ -67,9 +67,9 @@ test("every word that a panel marks as a term is in the glossary", () => {
 });
 
 test("every reason for waiting is explained", () => {
-    const names = readFileSync(new URL("../../analysis/src/model/waits.rs", import.meta.url), "utf8");
+    const names = readFileSync(new URL("../../analysis/src/model/replayed/waits.rs", import.meta.url), "utf8");
     const states = [...names.matchAll(/^ {4}\w+ "([^"]+)"$/gm)].map((found) => found[1]);
-    const source = readFileSync(new URL("../src/glossary.ts", import.meta.url), "utf8");
+    const source = readFileSync(new URL("../src/wording/glossary.ts", import.meta.url), "utf8");
     assert.ok(states.length >= 14);
     assert.deepEqual(states.filter((state) => !source.includes(`"${state}":`)), []);
 });

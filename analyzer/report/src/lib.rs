@@ -1,76 +1,33 @@
 //! The contents of a report as data, made once from the model. [`text`] and [`json`] only format them.
 //!
-//! Each table is a file with its rows and the function that makes them, a field of [`Report`], and mostly a file of the same name in `text/`. The JSON
-//! is the rows themselves.
+//! ```text
+//!   run/ balance/ waiting/ code/ threads/ time/   tables: each a file with its rows and the function that makes them, and a field of [`Report`]
+//!   losses/                                       the loss and its parts, from the tables
+//!   findings/                                     answers, from losses and tables
+//!   rows/                                         what all rows share: numbers, words, bounds
+//!   text/ json/ html/                             forms; a table has mostly a file of the same name in text/tables/
+//! ```
+//!
+//! The JSON is the rows themselves.
 //!
 //! Metrics are functions of the analysis (`metrics/`). This crate computes relations between rows: shares, excess over the mean, the largest finding.
 
 #![forbid(unsafe_code)]
 
-pub mod activities;
-pub mod any_table;
-mod base_tables;
-pub mod blocking;
-pub mod blocking_left_out;
-pub mod bounds;
-pub mod call_sites;
-pub mod call_tree;
-pub mod clusters;
-pub mod communication;
-pub mod core_states;
-pub mod counters;
-pub mod course;
-pub mod data;
-pub mod dispersion;
-pub mod doubts;
-pub mod efficiency;
-pub mod emptied_ranks;
-pub mod excess_iterations;
-pub mod finding;
+pub mod balance;
+pub mod code;
 pub mod findings;
-pub mod functions;
-pub mod idle_master;
-pub mod iteration;
-pub mod iteration_groups;
-pub mod iterations;
-pub mod last_task;
-pub mod lifetime;
-pub mod longest_rank;
-pub mod loops;
 pub mod losses;
-mod numbers;
-pub mod outside_work;
-pub mod overheads;
-pub mod phrases;
-pub mod problems;
-pub mod ranks;
-pub mod ranks_by_cluster;
-pub mod rare_delays;
-pub mod regions;
+pub mod rows;
 pub mod run;
-pub mod selection;
-pub mod slow_parts;
-mod task_givers;
-pub mod thread_pools;
 pub mod threads;
-pub mod uneven_groups;
-pub mod verdict;
-pub mod what_if;
-pub mod windows;
+pub mod time;
 
-pub mod csv;
 pub mod html;
 pub mod json;
 pub mod text;
 
-pub mod fold;
-#[cfg(feature = "schema")]
-pub mod schema;
-mod serial;
-mod short_name;
-pub mod storage;
-pub mod table;
-pub mod words;
+pub mod waiting;
 
 use std::collections::BTreeSet;
 
@@ -83,43 +40,43 @@ use lbprof_collector::ProblemKind;
 use lbprof_collector::definition::EndReason;
 use lbprof_collector::problem::Severity;
 
-pub use activities::ActivityRow;
-use base_tables::BaseTables;
-pub use blocking::BlockingTable;
-pub use call_sites::SiteRow;
-pub use call_tree::CallTreeRow;
-pub use clusters::{ClusterRow, ClusterTable};
-pub use communication::CommunicationTable;
-pub use core_states::CoreStateTable;
-pub use counters::CounterRow;
-pub use data::DataFacts;
-pub use dispersion::DispersionRows;
-pub use doubts::ReportDoubts;
-pub use efficiency::EfficiencyRow;
-use emptied_ranks::EmptiedRanks;
-use finding::Finding;
-pub use functions::FunctionTable;
-use idle_master::IdleMaster;
-pub use iteration::IterationRow;
-pub use iterations::IterationTable;
-pub use last_task::AwaitedTask;
+pub use balance::activities::ActivityRow;
+pub use balance::clusters::{ClusterRow, ClusterTable};
+pub use balance::core_states::CoreStateTable;
+pub use balance::counters::CounterRow;
+pub use balance::dispersion::DispersionRows;
+pub use balance::efficiency::EfficiencyRow;
+pub use balance::overheads::OverheadTable;
+pub use code::call_sites::SiteRow;
+pub use code::call_tree::CallTreeRow;
+pub use code::functions::FunctionTable;
+pub use code::regions::RegionRow;
 use lbprof_analysis::model::{Model, RunFacts};
-use lbprof_analysis::structure::symbols::ResolvedNames;
-pub use lifetime::LifetimeTable;
-pub use loops::{LoopRow, LoopTable};
+use lbprof_analysis::structure::code::symbols::ResolvedNames;
+use losses::base_tables::BaseTables;
+use losses::emptied_ranks::EmptiedRanks;
+use losses::finding::Finding;
+use losses::idle_master::IdleMaster;
+pub use losses::last_task::AwaitedTask;
+use losses::rare_delays::RareDelays;
+pub use losses::uneven_groups::UnevenGroups;
+pub use losses::verdict::Verdict;
 use losses::{LossFacts, LossInputs};
-pub(crate) use numbers::{fraction_of, index_of_largest};
-pub use overheads::OverheadTable;
-pub use problems::ProblemRow;
-pub use ranks::RankRow;
-use rare_delays::RareDelays;
-pub use regions::RegionRow;
-pub use thread_pools::ThreadPoolRow;
+pub(crate) use rows::numbers::{fraction_of, index_of_largest};
+pub use run::data::DataFacts;
+pub use run::doubts::ReportDoubts;
+pub use run::lifetime::LifetimeTable;
+pub use run::problems::ProblemRow;
+pub use run::ranks::RankRow;
 pub use threads::ThreadTable;
-pub use uneven_groups::UnevenGroups;
-pub use verdict::Verdict;
-pub use what_if::WhatIfTable;
-pub use windows::{BlockRow, WindowRow};
+pub use threads::thread_pools::ThreadPoolRow;
+pub use time::iteration::IterationRow;
+pub use time::iterations::IterationTable;
+pub use time::loops::{LoopRow, LoopTable};
+pub use time::windows::{BlockRow, WindowRow};
+pub use waiting::blocking::BlockingTable;
+pub use waiting::communication::CommunicationTable;
+pub use waiting::what_if::WhatIfTable;
 
 /// The contents of a report, in seconds.
 #[derive(Clone, Debug)]
@@ -197,7 +154,7 @@ pub struct Report {
 impl Report {
     /// Makes the report on `model`, with the names of its code.
     pub fn new(model: &Model, names: &ResolvedNames) -> Report {
-        Report::with_iterations(model, names, iteration_groups::MOST_ROWS)
+        Report::with_iterations(model, names, time::iteration_groups::MOST_ROWS)
     }
 
     /// Makes the report. Iterations are listed one by one if there are at most `most_iterations`.
@@ -212,10 +169,10 @@ impl Report {
         let BaseTables { blocking, what_if, iterations, functions, .. } = base;
         let uneven_groups = UnevenGroups::find(&clusters, &verdict);
         let rare_delays = RareDelays::find(model, places, &call_sites);
-        call_sites::add_waiting(&mut call_sites, blocking.as_ref(), model.ranks.len());
+        code::call_sites::add_waiting(&mut call_sites, blocking.as_ref(), model.ranks.len());
         let dispersion = DispersionRows::new(model);
-        regions::add_dispersion(&mut regions, model, &dispersion);
-        let problems = problems::problem_rows(model);
+        code::regions::add_dispersion(&mut regions, model, &dispersion);
+        let problems = run::problems::problem_rows(model);
         let report = Report {
             facts: model.facts.clone(),
             data: DataFacts::new(model, &problems),
@@ -230,11 +187,11 @@ impl Report {
             rare_delays,
             efficiency,
             threads: ThreadTable::new(model, names),
-            thread_pools: thread_pools::thread_pool_rows(model, names),
-            ranks: ranks::rank_rows(model, places, blocking.as_ref(), &clusters, &dispersion),
-            activities: activities::activity_rows(model, &dispersion),
+            thread_pools: threads::thread_pools::thread_pool_rows(model, names),
+            ranks: run::ranks::rank_rows(model, places, blocking.as_ref(), &clusters, &dispersion),
+            activities: balance::activities::activity_rows(model, &dispersion),
             core_states: CoreStateTable::new(model),
-            call_tree: call_tree::call_tree_rows(model, names, &regions),
+            call_tree: code::call_tree::call_tree_rows(model, names, &regions),
             regions,
             loss_facts,
             functions: functions.map(|functions| functions.table(blocking.as_ref())),
@@ -246,10 +203,10 @@ impl Report {
             clusters,
             iterations,
             call_sites,
-            communication: communication::communication_table(model),
-            windows: windows::window_rows(model),
-            blocks: windows::block_rows(model),
-            counters: counters::counter_rows(model),
+            communication: waiting::communication::communication_table(model),
+            windows: time::windows::window_rows(model),
+            blocks: time::windows::block_rows(model),
+            counters: balance::counters::counter_rows(model),
             findings: Vec::new(),
         };
         report.with_findings()

@@ -3,7 +3,8 @@
 
 use lbprof_analysis::model::Model;
 use lbprof_report::CallTreeRow;
-use lbprof_report::call_tree::CallTreeNodeKind::{self, Call, Function, Loop, Phase, Program};
+use lbprof_report::code::call_tree::CallTreeNodeKind;
+use lbprof_report::code::call_tree::CallTreeNodeKind::{Call, Function, Loop, Phase, Program};
 use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_test_runs::{found_model, model, report_on};
 

@@ -104,7 +104,7 @@ fn each_list_is_a_table_that_users_can_ask_for() {
     assert!(text.contains("75.0 % within hosts × 66.7 % between"), "{text}");
     for (name, lines) in [("communication.pairs", 4), ("communication.hosts", 4), ("blocks", 10), ("windows", 50)] {
         let table =
-            lbprof_report::any_table::list_as_table(&report, name, &options, true).expect("there is such a list");
+            lbprof_report::text::any_table::list_as_table(&report, name, &options, true).expect("there is such a list");
         assert_eq!(table.lines().count(), 2 + lines, "{name}: {table}");
     }
 }

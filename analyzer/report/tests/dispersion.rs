@@ -2,8 +2,8 @@
 
 use lbprof_analysis::model::Model;
 use lbprof_collector::{Activity, Operation};
-use lbprof_report::bounds::ListBounds;
-use lbprof_report::words::text_width;
+use lbprof_report::rows::bounds::ListBounds;
+use lbprof_report::rows::words::text_width;
 use lbprof_report::{Report, json, text};
 use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_test_runs::{found_model, model, plain, report, report_on};
@@ -20,7 +20,8 @@ fn sections(text: &str, titles: &[&str]) -> String {
 
 fn table(report: &Report, name: &str, columns: usize) -> String {
     let options = lbprof_test_runs::text_options(columns);
-    let table = lbprof_report::any_table::list_as_table(report, name, &options, false).expect("there is such a list");
+    let table =
+        lbprof_report::text::any_table::list_as_table(report, name, &options, false).expect("there is such a list");
     anstream::adapter::strip_str(&table).to_string()
 }
 
@@ -53,9 +54,10 @@ fn the_region_and_the_rank_that_differ_are_named() {
 fn a_table_of_another_name_is_none_and_those_of_the_report_are_listed() {
     let report = report(one_slow_region(2));
     let options = lbprof_test_runs::text_options(80);
-    let error = lbprof_report::any_table::list_as_table(&report, "patterns", &options, false).unwrap_err().to_string();
+    let error =
+        lbprof_report::text::any_table::list_as_table(&report, "patterns", &options, false).unwrap_err().to_string();
     assert!(error.starts_with("there is no table patterns in this report, but ") && error.contains("ranks"), "{error}");
-    let markdown = lbprof_report::any_table::list_as_table(&report, "activities", &options, true).unwrap();
+    let markdown = lbprof_report::text::any_table::list_as_table(&report, "activities", &options, true).unwrap();
     assert!(markdown.starts_with("| name | ") && markdown.contains("\n| computation | "), "{markdown}");
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lbprof_report::bounds::ListBounds;
+use lbprof_report::rows::bounds::ListBounds;
 use lbprof_report::{Report, ReportDoubts, findings, json};
 use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_test_runs::{report, usage};

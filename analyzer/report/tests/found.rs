@@ -1,12 +1,14 @@
 //! Runs without markers, made by hand: what is found in their calls against what is known of them, and against the same run with
 //! markers.
 
-use lbprof_analysis::metrics::load_balance::{phase_profile_ideal, phase_profile_ideal_of, region_efficiency_times};
+use lbprof_analysis::metrics::spread::load_balance::{
+    phase_profile_ideal, phase_profile_ideal_of, region_efficiency_times,
+};
 use lbprof_analysis::model::Model;
-use lbprof_analysis::model::loops::NoLoopReason;
+use lbprof_analysis::model::code::loops::NoLoopReason;
 use lbprof_analysis::structure::StructureOptions;
 use lbprof_collector::{Activity, Operation};
-use lbprof_report::loops::{LoopConfidence, LoopDoubt};
+use lbprof_report::time::loops::{LoopConfidence, LoopDoubt};
 use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_test_runs::{assert_near, found_model, found_model_of, model, region, report_on};
 

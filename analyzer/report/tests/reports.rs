@@ -9,8 +9,8 @@ use lbprof_collector::definition::{LifetimePoint, RegionKind};
 use lbprof_collector::format::{RecordingMode, log_name};
 use lbprof_collector::parallel::{MemberSums, MutexSums, ParallelSums, TeamTime};
 use lbprof_collector::{CoreState, Definition, Operation, ProblemKind};
-use lbprof_report::bounds::ListBounds;
 use lbprof_report::json::report_document;
+use lbprof_report::rows::bounds::ListBounds;
 use lbprof_report::text;
 use lbprof_simulator::scenario::{self, RankScript, Scenario};
 use lbprof_test_runs::md::{Program, run_on};
@@ -210,7 +210,7 @@ fn no_line_is_longer_than_asked() {
     let report = report(scenario);
     for columns in [80, 100] {
         for line in plain(&report, columns).lines() {
-            assert!(lbprof_report::words::text_width(line) <= columns, "{columns}: {line}");
+            assert!(lbprof_report::rows::words::text_width(line) <= columns, "{columns}: {line}");
         }
     }
 }

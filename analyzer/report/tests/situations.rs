@@ -5,9 +5,9 @@
 use std::path::Path;
 
 use lbprof_analysis::model::Model;
-use lbprof_analysis::model::samples::{CalledBackAt, CpuTime, OffCoreSums};
-use lbprof_analysis::structure::code_place::CodePlace;
-use lbprof_analysis::structure::symbols;
+use lbprof_analysis::model::ranks::samples::{CalledBackAt, CpuTime, OffCoreSums};
+use lbprof_analysis::structure::code::code_place::CodePlace;
+use lbprof_analysis::structure::code::symbols;
 use lbprof_collector::definition::{LifetimePoint, MpiObject, ObjectKind, ResourceUsage};
 use lbprof_collector::record::CallFlags;
 use lbprof_collector::{Activity, CoreState, Definition, Operation, Record};

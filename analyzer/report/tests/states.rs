@@ -1,8 +1,8 @@
 //! Intervals that the recorder has seen in a state of computation: computation in every sum, and that state where states are kept apart.
 
-use lbprof_analysis::metrics::core_time::RankCoreTimes;
+use lbprof_analysis::metrics::sampled::core_time::RankCoreTimes;
 use lbprof_analysis::model::Model;
-use lbprof_analysis::model::what_if::WhatIfScenario;
+use lbprof_analysis::model::replayed::what_if::WhatIfScenario;
 use lbprof_collector::{Activity, CoreState};
 use lbprof_report::Report;
 use lbprof_simulator::scenario::Scenario;
@@ -38,7 +38,7 @@ fn a_recorded_state_is_computation_of_which_more_is_known() {
 #[test]
 fn others_wait_for_a_rank_in_a_recorded_state() {
     let model = stopped_rank(true);
-    let symbols = lbprof_analysis::structure::symbols::sites_without_names(&model.sites);
+    let symbols = lbprof_analysis::structure::code::symbols::sites_without_names(&model.sites);
     let report = Report::new(&model, &symbols);
     let causes = &report.blocking.as_ref().unwrap().causes;
     let stopped = causes.iter().find(|row| row.state == Some("stopped")).expect("a cause");

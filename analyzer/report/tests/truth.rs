@@ -1,6 +1,6 @@
 //! Small runs whose figures can be worked out by hand.
 
-use lbprof_analysis::metrics::load_balance::{
+use lbprof_analysis::metrics::spread::load_balance::{
     phase_profile_ideal, phase_profile_ideal_of, region_efficiency_times, times_of,
 };
 use lbprof_collector::definition::{ClockPair, Definition, Region, RegionKind};

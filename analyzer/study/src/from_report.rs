@@ -7,13 +7,13 @@ use lbprof_collector::Activity;
 use super::run::{
     CauseFigures, CoreFigures, CountedFigures, FunctionFigures, FunctionSums, RankFigures, RegionFigures, RunMetrics,
 };
-use lbprof_analysis::metrics::functions::computing_times;
-use lbprof_analysis::model::samples::HardwareCounters;
+use lbprof_analysis::metrics::sampled::functions::computing_times;
+use lbprof_analysis::model::ranks::samples::HardwareCounters;
 use lbprof_analysis::model::{Model, RankModel};
-use lbprof_report::blocking::{BlockingTable, CauseRow};
+use lbprof_report::code::functions::{FunctionName, FunctionTable, RegionFunctions};
 use lbprof_report::findings::AnswerText;
-use lbprof_report::functions::{FunctionName, FunctionTable, RegionFunctions};
 use lbprof_report::threads::ThreadTable;
+use lbprof_report::waiting::blocking::{BlockingTable, CauseRow};
 use lbprof_report::{RegionRow, Report};
 
 impl RunMetrics {

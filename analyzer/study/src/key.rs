@@ -7,7 +7,7 @@ use std::str::FromStr;
 use wildmatch::WildMatch;
 
 use super::store::{StoreError, StoredRun, StudyFile};
-use lbprof_report::words::mpi_name;
+use lbprof_report::rows::words::mpi_name;
 
 /// The key of P.
 pub const RANKS: &str = "ranks";

@@ -1,7 +1,7 @@
 //! Values, keys and numbers of runs in words.
 
 use super::key::{KeyValue, RANKS};
-use lbprof_report::words::{escape_name, format_plural};
+use lbprof_report::rows::words::{escape_name, format_plural};
 
 pub(crate) fn format_number(value: f64) -> String {
     if value != 0.0 && !(1e-4..1e7).contains(&value.abs()) { format!("{value:e}") } else { format!("{value}") }

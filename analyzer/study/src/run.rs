@@ -6,10 +6,10 @@ use lbprof_collector::Activity;
 use lbprof_collector::definition::RegionKind;
 
 use lbprof_analysis::metrics::blocking::CauseClass;
-use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 use lbprof_analysis::metrics::overhead::PhaseTime;
+use lbprof_analysis::metrics::spread::load_balance::EfficiencyTimes;
 use lbprof_analysis::model::CodeName;
-use lbprof_report::finding::Finding;
+use lbprof_report::losses::finding::Finding;
 
 /// A run's figures.
 #[derive(Clone, Debug, Default, PartialEq)]

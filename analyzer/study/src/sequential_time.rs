@@ -1,7 +1,7 @@
 //! T_seq, the time on one rank, of which overheads, efficiency and speedup are shares (docs/metrics.md §3): the same in tables and models.
 
 use super::RunMetrics;
-use lbprof_analysis::metrics::median::median_of;
+use lbprof_analysis::metrics::spread::median::median_of;
 
 /// True if `other` is a complete run on one rank of the same program with the same parameters.
 pub fn is_on_one_rank(other: &RunMetrics, run: &RunMetrics) -> bool {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
+use lbprof_analysis::metrics::spread::load_balance::EfficiencyTimes;
 use lbprof_study::table::{FigureTable, TableRequest, make_tables};
 use lbprof_study::{RunMetrics, StudyFile};
 

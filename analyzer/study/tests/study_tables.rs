@@ -1,7 +1,7 @@
 //! Which runs stand side by side in a study's tables, and what their figures are against.
 
-use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 use lbprof_analysis::metrics::overhead::{PhaseTime, TimeCategory};
+use lbprof_analysis::metrics::spread::load_balance::EfficiencyTimes;
 use lbprof_collector::Activity;
 use lbprof_study::run::{RegionFigures, RunMetrics};
 use lbprof_study::table::{FigureTable, TableRequest, make_tables};

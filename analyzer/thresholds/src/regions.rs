@@ -3,14 +3,14 @@
 thresholds! {
     /// Share of all ranks' time from which on code between two places is a region of its own, and a function around it. Others are one region together:
     /// hundreds of regions, each of next to nothing, would hide the few that matter.
-    MIN_REGION_TIME: f64 = 0.005, unit "of all ranks' time", validated "tests/places.rs";
+    MIN_REGION_TIME: f64 = 0.005, unit "of all ranks' time", validated "tests/statements/places.rs";
 
     /// Number of places in the code that are regions of their own however little time goes to them: in programs that have no more, each run has the same
     /// regions.
-    MIN_NAMED_PLACES: usize = 40, unit "places", validated "tests/places.rs";
+    MIN_NAMED_PLACES: usize = 40, unit "places", validated "tests/statements/places.rs";
 
     /// Most regions of code between calls, and of functions around it; those that take most time.
-    MAX_CODE_REGIONS: usize = 200, unit "regions", validated "tests/places.rs";
+    MAX_CODE_REGIONS: usize = 200, unit "regions", validated "tests/statements/places.rs";
 
     /// Share of a loop's time from which on a loop within it is a region of its own.
     MIN_INNER_LOOP_TIME: f64 = 0.05, unit "of the loop's time", validated "analysis/tests/iterations.rs";

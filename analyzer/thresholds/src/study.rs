@@ -20,25 +20,25 @@ thresholds! {
     MIN_PART_OF_SECOND_RANK: f64 = 0.5, unit "of the largest part", validated "lb-report/tests/compare.rs";
 
     /// Ratio of the shares of time of two functions up to which they may be one, if code runs in both between the same calls.
-    MAX_RATIO_OF_SAME_CODE: f64 = 4.0, unit "1", validated "study/src/compare/code_names.rs";
+    MAX_RATIO_OF_SAME_CODE: f64 = 4.0, unit "1", validated "study/src/compare/names/code_names.rs";
 
     /// Share of what the code of a function changes by that must cancel out for its work to have moved past a call.
-    MIN_CANCELLED_DIFFERENCE: f64 = 0.6, unit "of the changes", validated "study/src/compare/code_names.rs";
+    MIN_CANCELLED_DIFFERENCE: f64 = 0.6, unit "of the changes", validated "study/src/compare/names/code_names.rs";
 
     /// Share of the time that work must take to be said to have moved past a call.
-    MIN_SHIFTED_WORK: f64 = 0.04, unit "of the time", validated "study/src/compare/code_names.rs";
+    MIN_SHIFTED_WORK: f64 = 0.04, unit "of the time", validated "study/src/compare/names/code_names.rs";
 
     /// Share of the time that a function with other calls must take on both sides for the comparison to say that it is compared as a whole.
-    MIN_SHARE_OF_CHANGED_FUNCTION: f64 = 0.01, unit "of the time", validated "study/src/compare/code_names.rs";
+    MIN_SHARE_OF_CHANGED_FUNCTION: f64 = 0.01, unit "of the time", validated "study/src/compare/names/code_names.rs";
 
     /// Share of a function's change from which on it is said in which region most of it is.
     MIN_CHANGE_IN_ONE_REGION: f64 = 0.5, unit "of a function's change", validated "lb-report/tests/compare.rs";
 
     /// Share of a change from which on it is all of it, as far as words go.
-    MIN_WHOLE_CHANGE: f64 = 0.95, unit "of a change", validated "study/src/compare/words.rs";
+    MIN_WHOLE_CHANGE: f64 = 0.95, unit "of a change", validated "study/src/compare/output/words.rs";
 
     /// Share of a change that must be waiting for the ranks that compute longer for the sentence to say that others wait.
-    MIN_SHARE_OF_WAITING: f64 = 0.1, unit "of a change", validated "study/src/compare/words.rs";
+    MIN_SHARE_OF_WAITING: f64 = 0.1, unit "of a change", validated "study/src/compare/output/words.rs";
 
     /// Share of the largest term below which, everywhere, a term is not written.
     MIN_TERM: f64 = 1e-4, unit "of the largest term", validated "study/src/models/equation.rs";

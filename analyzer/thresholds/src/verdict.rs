@@ -2,7 +2,7 @@
 
 thresholds! {
     /// Share of the run outside of the window from which on it is worth a line.
-    MIN_TIME_OUTSIDE_MPI: f64 = 0.05, unit "of the run", validated "tests/first_contact.rs";
+    MIN_TIME_OUTSIDE_MPI: f64 = 0.05, unit "of the run", validated "tests/real_programs/first_contact.rs";
 
     /// Share of the program's time from which on a function is a row: calls with less are no regions, either.
     MIN_FUNCTION_IN_CALL_TREE: f64 = 0.005, unit "of time", validated "report/tests/call_tree.rs";
@@ -23,10 +23,10 @@ thresholds! {
     MAX_TIME_OF_PAGE_FAULT_S: f64 = 1e-5, unit "s", validated "report/src/findings/imbalance/kernel_work.rs";
 
     /// Bytes from which on a rank accesses storage enough to name it: more than the logs of most runs.
-    MIN_BYTES_OF_SOLE_RANK: u64 = 16_000_000, unit "bytes", validated "report/src/storage.rs";
+    MIN_BYTES_OF_SOLE_RANK: u64 = 16_000_000, unit "bytes", validated "report/src/findings/storage.rs";
 
     /// Share of what all ranks write, or read, from which on one does so alone.
-    MIN_SHARE_OF_SOLE_RANK: f64 = 0.9, unit "of the bytes of all ranks", validated "report/src/storage.rs";
+    MIN_SHARE_OF_SOLE_RANK: f64 = 0.9, unit "of the bytes of all ranks", validated "report/src/findings/storage.rs";
 
     /// Share of a loss from which on one rank causes it.
     MIN_LOSS_OF_ONE_RANK: f64 = 0.9, unit "of a loss", validated "report/tests/situations.rs";
@@ -68,7 +68,7 @@ thresholds! {
     MIN_TIME_OF_CLUSTER_CODE: f64 = 0.01, unit "of time", validated "report/tests/reports.rs";
 
     /// Share of the elapsed time from which on the ideal time's uncertainty is too large to say what is lost to what.
-    MIN_UNCERTAIN_IDEAL_TIME: f64 = 0.05, unit "of the elapsed time", validated "report/src/efficiency.rs";
+    MIN_UNCERTAIN_IDEAL_TIME: f64 = 0.05, unit "of the elapsed time", validated "report/src/balance/efficiency.rs";
 
     /// Share of a cluster's computation below which its waiting for other clusters is not reported.
     MIN_WAITING_FOR_OTHER_CLUSTERS: f64 = 0.01, unit "of a cluster's computation", validated "report/tests/reports.rs";
@@ -89,16 +89,16 @@ thresholds! {
     MAX_EXCESS_BY_NOISE: f64 = 0.01, unit "of the rank's computation", validated "report/tests/reports.rs";
 
     /// Share of the core time from which on a loss is named.
-    MIN_THREAD_LOSS: f64 = 0.01, unit "of core time", validated "tests/threads.rs";
+    MIN_THREAD_LOSS: f64 = 0.01, unit "of core time", validated "tests/statements/threads.rs";
 
     /// Share of serial computation from which on a function is named.
-    MIN_FUNCTION_OF_SERIAL_CODE: f64 = 0.3, unit "of serial computation", validated "tests/threads.rs";
+    MIN_FUNCTION_OF_SERIAL_CODE: f64 = 0.3, unit "of serial computation", validated "tests/statements/threads.rs";
 
     /// Efficiency from which on nothing is worth gaining.
-    GOOD_CORE_EFFICIENCY: f64 = 0.95, unit "efficiency", validated "tests/threads.rs";
+    GOOD_CORE_EFFICIENCY: f64 = 0.95, unit "efficiency", validated "tests/statements/threads.rs";
 
     /// Utilization from which on a pool is listed: others are threads that help MPI and other libraries.
-    MIN_POOL_UTILIZATION: f64 = 0.01, unit "utilization", validated "report/src/thread_pools.rs";
+    MIN_POOL_UTILIZATION: f64 = 0.01, unit "utilization", validated "report/src/threads/thread_pools.rs";
 
     /// Share of a rank's time, or of its computation, from which on it is said first that the rank had no core, or slept.
     MIN_TIME_OF_FIRST_DOUBT: f64 = 1.0 / 3.0, unit "of a rank's time", validated "report/tests/doubts.rs";
@@ -122,23 +122,23 @@ thresholds! {
     MAX_SHORT_RUN_S: f64 = 0.01, unit "s", validated "report/tests/doubts.rs";
 
     /// Share of the excess of the slowest iteration, or of the upper decile of all, from which on another one is slow, too.
-    MIN_EXCESS_OF_SLOW_ITERATION: f64 = 0.3, unit "of a slow iteration", validated "report/src/excess_iterations.rs";
+    MIN_EXCESS_OF_SLOW_ITERATION: f64 = 0.3, unit "of a slow iteration", validated "report/src/time/excess_iterations.rs";
 
     /// Share of the whole excess that the slow iterations must have.
-    MIN_EXCESS_OF_SLOW_ITERATIONS: f64 = 0.9, unit "of the whole excess", validated "report/src/excess_iterations.rs";
+    MIN_EXCESS_OF_SLOW_ITERATIONS: f64 = 0.9, unit "of the whole excess", validated "report/src/time/excess_iterations.rs";
 
     /// Share of the iterations up to which slow ones are some of them.
-    MAX_SLOW_ITERATIONS: f64 = 0.6, unit "of the iterations", validated "report/src/excess_iterations.rs";
+    MAX_SLOW_ITERATIONS: f64 = 0.6, unit "of the iterations", validated "report/src/time/excess_iterations.rs";
 
     /// Share of the iterations up to which slow ones that follow no order are some of them: more may be noise.
-    MAX_UNORDERED_SLOW_ITERATIONS: f64 = 0.25, unit "of the iterations", validated "report/src/excess_iterations.rs";
+    MAX_UNORDERED_SLOW_ITERATIONS: f64 = 0.25, unit "of the iterations", validated "report/src/time/excess_iterations.rs";
 
     /// Fewest iterations to judge by.
-    MIN_ITERATIONS_TO_JUDGE: usize = 10, unit "iterations", validated "report/src/excess_iterations.rs";
+    MIN_ITERATIONS_TO_JUDGE: usize = 10, unit "iterations", validated "report/src/time/excess_iterations.rs";
 
     /// Share of the iterations between the first and the last slow one that must be slow for them to be a range, or of every 5th of them for that to be
     /// their order.
-    MIN_SLOW_IN_RANGE: f64 = 0.85, unit "of a range", validated "report/src/excess_iterations.rs";
+    MIN_SLOW_IN_RANGE: f64 = 0.85, unit "of a range", validated "report/src/time/excess_iterations.rs";
 
     /// Share of the elapsed time from which on a loss is reported.
     MIN_LOSS: f64 = 0.01, unit "of the elapsed time", validated "report/tests/losses.rs";
@@ -157,22 +157,22 @@ thresholds! {
     MIN_LOSS_TO_ONE_RANKS_CALLS: f64 = 0.5, unit "of the loss to communication", validated "report/tests/losses.rs";
 
     /// Share of the time below which a loop may not be what a program does mainly.
-    MIN_COVERAGE_OF_MAIN_LOOP: f64 = 0.5, unit "of time", validated "tests/places.rs";
+    MIN_COVERAGE_OF_MAIN_LOOP: f64 = 0.5, unit "of time", validated "tests/statements/places.rs";
 
     /// Least share of the iterations that carry about as much.
-    MIN_EQUAL_AMOUNTS: f64 = 0.9, unit "of the iterations", validated "report/src/loops.rs";
+    MIN_EQUAL_AMOUNTS: f64 = 0.9, unit "of the iterations", validated "report/src/time/loops.rs";
 
     /// Largest share of other calls in the iterations.
-    MAX_OTHER_CALLS: f64 = 0.2, unit "of the calls", validated "report/src/loops.rs";
+    MAX_OTHER_CALLS: f64 = 0.2, unit "of the calls", validated "report/src/time/loops.rs";
 
     /// More than a function that exchanges with neighbours may have alone: a receive, a send, and one that waits.
-    MIN_KINDS_OF_CALLS: usize = 4, unit "kinds", validated "report/src/loops.rs";
+    MIN_KINDS_OF_CALLS: usize = 4, unit "kinds", validated "report/src/time/loops.rs";
 
     /// Ranks that differ by this factor in their iterations have other ones.
-    MAX_FACTOR_OF_ITERATIONS: f64 = 1.02, unit "factor", validated "report/src/loops.rs";
+    MAX_FACTOR_OF_ITERATIONS: f64 = 1.02, unit "factor", validated "report/src/time/loops.rs";
 
     /// Share of a loop's time, and of what is computed in it, from which on most of it is in a loop within it.
-    MIN_TIME_OF_INNER_LOOP: f64 = 0.5, unit "of the loop's time", validated "report/src/loops.rs";
+    MIN_TIME_OF_INNER_LOOP: f64 = 0.5, unit "of the loop's time", validated "report/src/time/loops.rs";
 
     /// Minimum gain of balance in each iteration, relative to any other change, for it to come first.
     MIN_FACTOR_OF_EACH_ITERATION: f64 = 1.2, unit "factor", validated "report/tests/reports.rs";
@@ -233,7 +233,7 @@ thresholds! {
     MIN_SPAN_OF_RARE_DELAYS: f64 = 0.25, unit "of the elapsed time", validated "report/tests/situations.rs";
 
     /// Bytes of a delayed call, over the mean of its place: calls that carry more take longer.
-    MAX_BYTES_OF_DELAYED_CALL: f64 = 2.0, unit "factor", validated "report/src/rare_delays.rs";
+    MAX_BYTES_OF_DELAYED_CALL: f64 = 2.0, unit "factor", validated "report/src/losses/rare_delays.rs";
 
     /// Excess over the mean before the main loop, or after it, from which on that is a loss of its own.
     MIN_EXCESS_OUTSIDE_OF_LOOP: f64 = 0.03, unit "of the elapsed time", validated "report/tests/situations.rs";
@@ -242,13 +242,13 @@ thresholds! {
     MAX_ERROR_OF_TIME_WINDOWS: f64 = 0.02, unit "of the elapsed time", validated "report/tests/situations.rs";
 
     /// Share of the mean work at the start that a rank must have had to get empty.
-    MIN_WORK_OF_EMPTIED_RANK: f64 = 0.5, unit "of the mean work", validated "report/src/emptied_ranks.rs";
+    MIN_WORK_OF_EMPTIED_RANK: f64 = 0.5, unit "of the mean work", validated "report/src/losses/emptied_ranks.rs";
 
     /// Share of its work at the start up to which a rank is empty.
-    MAX_WORK_OF_EMPTY_RANK: f64 = 0.1, unit "of its work at the start", validated "report/src/emptied_ranks.rs";
+    MAX_WORK_OF_EMPTY_RANK: f64 = 0.1, unit "of its work at the start", validated "report/src/losses/emptied_ranks.rs";
 
     /// Share of the work of ranks that get empty which the ranks that compute longest must get.
-    MIN_TAKEN_WORK: f64 = 0.5, unit "of the work of emptied ranks", validated "report/src/emptied_ranks.rs";
+    MIN_TAKEN_WORK: f64 = 0.5, unit "of the work of emptied ranks", validated "report/src/losses/emptied_ranks.rs";
 
     /// Share of its computation for which a thread that calls MPI is on a core at most, to wait for other threads outside of MPI.
     MAX_COMPUTATION_OF_WAITING_THREAD: f64 = 0.25, unit "of its computation", validated "report/tests/situations.rs";

@@ -11,7 +11,7 @@ thresholds! {
     MIN_FUNCTION_OF_LIBRARY: f64 = 0.1, unit "of a function's time", validated "report/tests/reports.rs";
 
     /// Share of the computation of a region from which on it is reported that a rank did not run.
-    MIN_TIME_NOT_RUNNING: f64 = 0.05, unit "of a region's computation", validated "report/src/text/functions.rs";
+    MIN_TIME_NOT_RUNNING: f64 = 0.05, unit "of a region's computation", validated "report/src/text/sections/functions.rs";
 
     /// Share of an iteration from which on imbalance that changes over the run is said to.
     MIN_CHANGED_IMBALANCE: f64 = 0.1, unit "of an iteration", validated "report/tests/situations.rs";
@@ -20,13 +20,13 @@ thresholds! {
     MAX_UNCHANGED_IMBALANCE: f64 = 0.5, unit "of the larger imbalance", validated "report/tests/situations.rs";
 
     /// Share of an excess from which on a function is named for it.
-    MIN_EXCESS_OF_NAMED_FUNCTION: f64 = 0.1, unit "of an excess", validated "report/src/text/functions.rs";
+    MIN_EXCESS_OF_NAMED_FUNCTION: f64 = 0.1, unit "of an excess", validated "report/src/text/sections/functions.rs";
 
     /// Share by which a function's time on ranks may differ for it to be the same on each.
-    MAX_DIFFERENCE_OF_EVEN_FUNCTION: f64 = 0.25, unit "relative", validated "report/src/text/functions.rs";
+    MAX_DIFFERENCE_OF_EVEN_FUNCTION: f64 = 0.25, unit "relative", validated "report/src/text/sections/functions.rs";
 
     /// Share of an excess from which on the function that has it is named first: samples show no time without a core, so that it is rarely all.
-    MIN_EXCESS_OF_FIRST_FUNCTION: f64 = 0.6, unit "of an excess", validated "report/src/text/functions.rs";
+    MIN_EXCESS_OF_FIRST_FUNCTION: f64 = 0.6, unit "of an excess", validated "report/src/text/sections/functions.rs";
 
     /// Share of a node's time from which on a node in it is what it does, and both are one line.
     MIN_TIME_OF_ONLY_CHILD: f64 = 0.99, unit "of a node's time", validated "report/tests/call_tree.rs";
@@ -35,7 +35,7 @@ thresholds! {
     MIN_TIME_OF_TREE_ROW: f64 = 0.005, unit "of time", validated "report/tests/call_tree.rs";
 
     /// Share of the run below which a phase is left out.
-    MIN_PHASE_OF_LIFETIME: f64 = 0.01, unit "of the run", validated "tests/first_contact.rs";
+    MIN_PHASE_OF_LIFETIME: f64 = 0.01, unit "of the run", validated "tests/real_programs/first_contact.rs";
 
     /// Share of the whole below which a row of a table is one of the others.
     MIN_LISTED_ROW: f64 = 0.001, unit "of the whole", validated "report/tests/reports.rs";
@@ -44,10 +44,10 @@ thresholds! {
     MIN_ACTIVITY_COLUMN: f64 = 0.001, unit "of time", validated "report/tests/reports.rs";
 
     /// Value from which on it goes without saying what is missing.
-    MIN_GOOD_FACTOR: f64 = 0.97, unit "efficiency", validated "report/src/text/efficiency.rs";
+    MIN_GOOD_FACTOR: f64 = 0.97, unit "efficiency", validated "report/src/text/first_screen/efficiency.rs";
 
     /// Value from which on 100.0 % is printed.
-    MIN_WHOLE_FACTOR: f64 = 0.9995, unit "efficiency", validated "report/src/text/efficiency.rs";
+    MIN_WHOLE_FACTOR: f64 = 0.9995, unit "efficiency", validated "report/src/text/first_screen/efficiency.rs";
 
     /// Share of the elapsed time from which on balance helps, as far as words go.
     MIN_GAIN_OF_BALANCE: f64 = 0.01, unit "of the elapsed time", validated "report/tests/losses.rs";
@@ -107,7 +107,7 @@ thresholds! {
     MAX_TIME_OF_NO_WAITING: f64 = 0.0005, unit "of the ranks' time", validated "report/tests/blocking";
 
     /// Share of the mean iteration from which on a change is reported.
-    MIN_CHANGE_OF_ITERATION: f64 = 0.02, unit "of the mean iteration", validated "report/src/text/course.rs";
+    MIN_CHANGE_OF_ITERATION: f64 = 0.02, unit "of the mean iteration", validated "report/src/text/sections/course.rs";
 
     /// Share of all waiting from which on the rank that causes most of it is named.
     MIN_WAITING_OF_NAMED_TARGET: f64 = 0.5, unit "of all waiting", validated "report/tests/situations.rs";

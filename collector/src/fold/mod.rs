@@ -28,7 +28,7 @@ use crate::polling::PollGapClassifier;
 use crate::profile::{
     CallSiteKey, CellKey, CounterTotals, ProfileBatch, ProfileCell, RegionInvocation, RegionTotals, ThreadProfile,
 };
-use crate::record::batch_head::BatchHead;
+use crate::record::heads::batch_head::BatchHead;
 use crate::record::{CallFlags, NONE, Record};
 use crate::semantics::CompletionEffect;
 use crate::states::Activity;

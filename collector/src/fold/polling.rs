@@ -26,7 +26,7 @@ use serde::Serialize;
 use crate::clock::RankClock;
 use crate::operation::Operation;
 use crate::poll_gaps::{CpuSample, GapSums, GapUse};
-use crate::record::log_header::LogHeader;
+use crate::record::heads::log_header::LogHeader;
 use crate::record::{CallFlags, NONE, PollGaps, Record};
 use crate::semantics::{EpochStep, OperationSemantics};
 use crate::spinning::{FoldedCalls, WindowSpin};

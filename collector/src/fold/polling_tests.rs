@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::record::NONE;
-use crate::record::log_header::ClockSource;
+use crate::record::heads::log_header::ClockSource;
 use crate::spinning::encode_gaps;
 
 const LENGTHS: PollGapLimits =

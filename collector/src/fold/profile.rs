@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::poll_gaps::{GapUse, PlacedGaps, ProfileGaps};
 use crate::polling::PollSums;
-use crate::record::batch_head::BatchHead;
+use crate::record::heads::batch_head::BatchHead;
 use crate::states::Activity;
 
 /// Time, calls and bytes of one (region, iteration, activity), exclusive of inner regions.

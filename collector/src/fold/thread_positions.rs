@@ -10,7 +10,7 @@
 //! The recorder does this before it folds records into sums. The analyzer does the same with a log of records, by the rules of [`crate::walk`].
 
 use crate::record::Record;
-use crate::record::batch_head::BatchHead;
+use crate::record::heads::batch_head::BatchHead;
 use crate::sample::Place;
 use crate::states::Activity;
 use crate::walk::{RecordWalk, WalkState};

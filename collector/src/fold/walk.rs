@@ -16,7 +16,7 @@
 //! the place alone. Only entering a region allocates.
 
 use crate::operation::Operation;
-use crate::record::batch_head::{BatchHead, MAX_OPEN_REGIONS, OpenRegion};
+use crate::record::heads::batch_head::{BatchHead, MAX_OPEN_REGIONS, OpenRegion};
 use crate::record::{NONE, Record};
 use crate::states::Activity;
 

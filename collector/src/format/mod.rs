@@ -29,8 +29,8 @@ use bincode::{Decode, Encode};
 use crate::codec::{decode_value, take_slice, take_varint};
 use crate::definition::Definition;
 use crate::record::FIXED;
-pub use crate::record::batch_head::{BatchHead, MAX_OPEN_REGIONS, OpenRegion};
-pub use crate::record::log_header::{ClockSource, LogHeader, RecordingMode};
+pub use crate::record::heads::batch_head::{BatchHead, MAX_OPEN_REGIONS, OpenRegion};
+pub use crate::record::heads::log_header::{ClockSource, LogHeader, RecordingMode};
 
 /// The version of the format that this crate writes, and the only one that it reads: earlier ones were never released.
 pub const VERSION: u16 = 6;

@@ -8,7 +8,7 @@
 //! [`ClockOffset`] the offset changes linearly, as the clocks of hosts drift; before and after it stays as it was measured.
 
 use crate::definition::{ClockOffset, ClockPair};
-use crate::record::log_header::{ClockSource, LogHeader};
+use crate::record::heads::log_header::{ClockSource, LogHeader};
 use bincode::{Decode, Encode};
 
 /// A rank's clock.

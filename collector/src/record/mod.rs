@@ -4,20 +4,16 @@
 //! streams them. It is the same type everywhere, so that what is written is what is read. Only a call and its first part may be one record
 //! until they are read ([`crate::joined`]).
 
-pub mod batch_head;
 pub mod clock;
 pub mod definition;
+pub mod heads;
 pub mod joined;
-pub mod log_header;
-pub mod off_core;
-pub mod operation;
+pub mod openmp;
+pub mod operations;
 pub mod options;
-pub mod parallel;
-pub mod parallel_marks;
 pub mod poll_gaps;
 pub mod problem;
-pub mod sample;
-pub mod semantics;
+pub mod sampling;
 pub mod starter;
 pub mod states;
 

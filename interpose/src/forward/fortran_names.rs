@@ -27,10 +27,11 @@ use crate::harmless::signals::run_critical_section;
 use crate::mpi::symbols::{is_c, is_fortran_mpi, is_of_mpi, keep_loaded};
 use crate::processor::ROUTE_MPI;
 use crate::state::thread;
-use crate::system::by_caller::AddressesByCaller;
-use crate::system::dynamic_symbols::{LoadedSymbols, ObjectSymbols};
-use crate::system::foreign;
-use crate::system::objects::{self, ObjectChanges};
+use crate::system::loader::by_caller::AddressesByCaller;
+use crate::system::loader::dynamic_symbols::{LoadedSymbols, ObjectSymbols};
+use crate::system::loader::foreign;
+use crate::system::loader::objects;
+use crate::system::loader::objects::ObjectChanges;
 
 /// True if a route is an address.
 static HAS_OTHERS: AtomicBool = AtomicBool::new(false);

@@ -14,7 +14,8 @@ use crate::harmless::signals::{self, InVain};
 use crate::mpi::nesting;
 use crate::state::stage::{self, is_disabled};
 use crate::state::thread;
-use crate::system::descriptors::{self, Identity};
+use crate::system::files::descriptors;
+use crate::system::files::descriptors::Identity;
 
 /// Number of occurrences of each kind of problem, by its number.
 static COUNTS: [AtomicU64; MAX_PROBLEMS] = [const { AtomicU64::new(0) }; MAX_PROBLEMS];

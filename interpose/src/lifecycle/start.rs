@@ -21,7 +21,7 @@ use crate::sources;
 use crate::state::stage::{RecordingState, recording_state, set_state};
 use crate::state::thread::RecorderThread;
 use crate::system::clock::read_ticks;
-use crate::system::owned_files::OwnedFolder;
+use crate::system::files::owned_files::OwnedFolder;
 use crate::system::{self, clock, process, sandbox, stack};
 use crate::word::Word;
 use lbprof_collector::definition::{ClockOffset, ClockPair, Definition, LifetimePoint, RankList};
@@ -141,7 +141,7 @@ fn open_log(
     let StartingRank { settings, rank, size, .. } = own;
     stack::find_out();
     system::memory::find_out();
-    system::objects::find_out();
+    system::loader::objects::find_out();
     process::note_folder();
     call_path::configure_paths(settings.depth, settings.check_paths);
     let unknown_python = call_path::look_for_python();

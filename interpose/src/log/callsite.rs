@@ -13,7 +13,8 @@ use lbprof_collector::record::NONE;
 use lbprof_collector::sample::{CodeAddress, Sample};
 
 use crate::harmless::guard;
-use crate::system::objects::{self, LoadedObject};
+use crate::system::loader::objects;
+use crate::system::loader::objects::LoadedObject;
 use crate::system::process;
 use crate::unwind::PathCall;
 

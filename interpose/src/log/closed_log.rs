@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use lbprof_collector::definition::Definition;
 use lbprof_collector::writer::block_of;
 
-use crate::system::descriptors::write_quietly;
+use crate::system::files::descriptors::write_quietly;
 use crate::system::sandbox;
 
 struct ClosedLog {

@@ -11,8 +11,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::harmless::{guard, signals};
-use crate::system::descriptors::{self, Identity, identify_file, out_of_the_way};
-use crate::system::owned_files::open_owned;
+use crate::system::files::descriptors;
+use crate::system::files::descriptors::{Identity, identify_file, out_of_the_way};
+use crate::system::files::owned_files::open_owned;
 use crate::system::sandbox;
 
 pub struct LogFile {

@@ -14,9 +14,9 @@ use lbprof_collector::ring::Ring;
 use lbprof_collector::words::SystemError;
 
 use crate::log::write_error;
-use crate::system::descriptors::{Identity, identify_file, run_without_signals};
-use crate::system::kept_file::KeptFile;
-use crate::system::owned_files::open_owned;
+use crate::system::files::descriptors::{Identity, identify_file, run_without_signals};
+use crate::system::files::kept_file::KeptFile;
+use crate::system::files::owned_files::open_owned;
 
 struct RingsFile {
     path: PathBuf,

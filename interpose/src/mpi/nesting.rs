@@ -11,7 +11,7 @@ use std::sync::atomic::{
 };
 
 use crate::mpi::symbols;
-use crate::system::objects;
+use crate::system::loader::objects;
 use crate::unwind::runtime::{_Unwind_Backtrace, _Unwind_GetCFA, _Unwind_GetIP, UnwinderContext};
 
 /// The first address of some code, and its bytes.

@@ -23,7 +23,8 @@ use crate::openmp::runtime::{GET_LEVEL, GET_TEAM_SIZE};
 use crate::openmp::sums::RegionSite;
 use crate::state::parallel::AwaitedMutex;
 use crate::state::thread::RecorderThread;
-use crate::system::{objects, process, symbols};
+use crate::system::loader::objects;
+use crate::system::{process, symbols};
 use crate::unwind::PathCall;
 
 /// Ticks up to which a wait is over at once: about a microsecond.

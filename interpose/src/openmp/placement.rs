@@ -4,7 +4,8 @@ use lbprof_collector::parallel::TeamPlacement;
 
 use crate::openmp::reporting;
 use crate::openmp::runtime::GET_THREAD_NUM;
-use crate::system::{objects, sandbox};
+use crate::system::loader::objects;
+use crate::system::sandbox;
 
 /// Prefixes of the variables that run-time libraries read.
 const PREFIXES: [&str; 3] = ["OMP_", "GOMP_", "KMP_"];

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
-use crate::system::objects;
+use crate::system::loader::objects;
 
 /// `ompt_start_tool_result_t`: what the answer to a library points to.
 #[repr(C)]

@@ -8,9 +8,10 @@ use std::ffi::CStr;
 
 use crate::harmless::enter;
 use crate::harmless::signals::run_critical_section;
-use crate::system::by_caller::AddressesByCaller;
-use crate::system::foreign::{self, NextFunction};
-use crate::system::objects;
+use crate::system::loader::by_caller::AddressesByCaller;
+use crate::system::loader::foreign;
+use crate::system::loader::foreign::NextFunction;
+use crate::system::loader::objects;
 
 /// A function of a run-time library.
 #[repr(C)]

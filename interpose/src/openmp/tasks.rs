@@ -13,7 +13,7 @@ use crate::openmp::team::Outlined;
 use crate::recording::mpi_time;
 use crate::state::thread;
 use crate::system::clock::read_ticks;
-use crate::system::own_code::openmp_section;
+use crate::system::loader::own_code::openmp_section;
 use crate::word::Word;
 
 /// Copies arguments that are no plain bytes.

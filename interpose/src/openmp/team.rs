@@ -23,7 +23,7 @@ use crate::recording::mpi_time;
 use crate::state::parallel::{MemberSlot, ReportedRegion, StartedRegion};
 use crate::state::thread::{self, RecorderThread};
 use crate::system::clock::read_ticks;
-use crate::system::own_code::openmp_section;
+use crate::system::loader::own_code::openmp_section;
 use crate::word::Word;
 use lbprof_collector::parallel::MemberTimes;
 

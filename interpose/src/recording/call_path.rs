@@ -27,7 +27,8 @@ use crate::state::call_paths::{CallPaths, KnownPath, NO_PATHS, PLACES, PathDetai
 use crate::state::path_tree::{NotEntered, PathRoot, PathWord, WordOwner, WordPlace};
 use crate::state::thread::RecorderThread;
 use crate::system::clock::read_ticks;
-use crate::system::{memory, own_code, stack};
+use crate::system::loader::own_code;
+use crate::system::{memory, stack};
 use crate::unwind::python::{self, PythonFailure, PythonInterpreter, ReadState};
 use crate::unwind::{self, EntryRegisters, PathEnd, StackPath, StackWord};
 

@@ -31,7 +31,7 @@ use crate::harmless::guard;
 use crate::harmless::signals::HandlerLock;
 use crate::run::launcher;
 use crate::run::messages::{RankIntroduction, frame_message, receive_message};
-use crate::system::descriptors;
+use crate::system::files::descriptors;
 
 /// Time for which the leader waits for ranks that it has found, and these for its folder.
 const PATIENCE: Duration = Duration::from_secs(10);

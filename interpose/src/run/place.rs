@@ -18,7 +18,7 @@ use crate::run::launcher;
 use crate::run::messages::RunDirectory;
 use crate::run::settings::RecorderSettings;
 use crate::system::clock::read_ticks;
-use crate::system::owned_files::{OwnedFolder, file_system_of, open_owned};
+use crate::system::files::owned_files::{OwnedFolder, file_system_of, open_owned};
 use crate::system::process;
 
 /// Folders of one name that are looked at.

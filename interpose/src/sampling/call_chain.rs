@@ -15,8 +15,8 @@
 use std::ops::Range;
 
 use crate::mpi::symbols;
+use crate::system::loader::{objects, own_code};
 use crate::system::perf::StackCopy;
-use crate::system::{objects, own_code};
 use crate::unwind::python::{self, EvalLoopFrames, PythonInterpreter};
 use crate::unwind::{self, InterruptedRegisters, PathCall, PathEnd, RuleCache};
 

@@ -44,9 +44,10 @@ use crate::sampling::locked_memory::LockedShare;
 use crate::sampling::off_core::OffCoreReader;
 use crate::sampling::sampled_thread::{SampleReading, ThreadSampling};
 use crate::system::clock::{read_ticks, sample_clock};
+use crate::system::loader::objects;
 use crate::system::perf::switches::SwitchEvent;
 use crate::system::perf::{EventOptions, PAGE, PerfEvent, SamplingRefusal, StackCopies};
-use crate::system::{objects, sandbox};
+use crate::system::sandbox;
 
 /// Taken after the lock of the list of recording threads, and before the log's.
 static SAMPLER: HandlerLock<Option<ThreadSampler>> = HandlerLock::new(None);

@@ -21,7 +21,8 @@ use crate::harmless::enter;
 use crate::harmless::signals::run_critical_section;
 use crate::log::OpenLog;
 use crate::system::clock::clock_ns;
-use crate::system::{objects, symbols};
+use crate::system::loader::objects;
+use crate::system::symbols;
 use crate::unwind::PathCall;
 
 pub struct PoolCounts {

@@ -30,7 +30,7 @@ use crate::harmless::signals::HandlerLock;
 use crate::log;
 use crate::state::thread;
 use crate::system::clock::{clock_ns, sample_ns};
-use crate::system::foreign::NextFunction;
+use crate::system::loader::foreign::NextFunction;
 use crate::system::perf::wakes;
 use crate::system::sandbox;
 use crate::unwind::python::running::RunningFrames;

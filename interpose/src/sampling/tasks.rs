@@ -8,7 +8,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 
 use crate::sampling::python_reader;
-use crate::system::kept_file::KeptFile;
+use crate::system::files::kept_file::KeptFile;
 use crate::system::process;
 
 const FOLDER: &str = "/proc/self/task";

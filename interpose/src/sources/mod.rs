@@ -15,7 +15,7 @@ use crate::log::OpenLog;
 use crate::run::settings::RecorderSettings;
 use crate::state::thread::RecorderThread;
 
-/// A source of time. Its functions are found by [`crate::system::foreign`].
+/// A source of time. Its functions are found by [`crate::system::loader::foreign`].
 pub trait TimeSource {
     /// What is known of a call, or of a region, as a thread enters it.
     type Entry;

@@ -12,7 +12,7 @@ use lbprof_collector::live_process::host_name;
 use lbprof_collector::off_core::ThreadUsage;
 
 use crate::system::clock::{clock_ns, read_ticks};
-use crate::system::kept_file::KeptFile;
+use crate::system::files::kept_file::KeptFile;
 use crate::system::sandbox;
 
 pub fn host_of_process() -> String {

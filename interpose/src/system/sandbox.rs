@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-use crate::system::kept_file::KeptFile;
+use crate::system::files::kept_file::KeptFile;
 
 /// This thread's status in /proc.
 static STATUS: KeptFile = KeptFile::new();

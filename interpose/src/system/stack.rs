@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::processor::word_of_thread;
-use crate::system::foreign;
+use crate::system::loader::foreign;
 
 /// Offset of the stack's address in a thread's description, in bytes from the thread pointer, and a word later its size; 0: not known.
 static BLOCK: AtomicUsize = AtomicUsize::new(0);

@@ -21,7 +21,7 @@ mod sampling_advice;
 mod sandbox;
 mod unwind;
 
-/// Something in the section whose ends `system/own_code.rs` asks for: its functions are left out with the wrappers.
+/// Something in the section whose ends `system/loader/own_code.rs` asks for: its functions are left out with the wrappers.
 #[used]
 #[unsafe(link_section = "lbprof_openmp")]
 static NO_WRAPPER: u8 = 0;

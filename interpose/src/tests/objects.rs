@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::ffi::CStr;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::system::dynamic_symbols::{defined_symbols, undefined_symbols};
-use crate::system::objects::{self, LoadedObject};
+use crate::system::loader::dynamic_symbols::{defined_symbols, undefined_symbols};
+use crate::system::loader::objects;
+use crate::system::loader::objects::LoadedObject;
 
 /// Facts of an object: where it begins and ends, what addresses are relative to, its file, its segments.
 type Facts = (Option<(usize, usize)>, usize, String, Vec<(usize, usize)>);

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::PathBuf;
 
-use crate::system::owned_files::{OwnedFolder, open_owned};
+use crate::system::files::owned_files::{OwnedFolder, open_owned};
 
 fn new_folder(name: &str) -> io::Result<PathBuf> {
     let folder = std::env::temp_dir().join(format!("lbprof-owned-{name}-{}", std::process::id()));

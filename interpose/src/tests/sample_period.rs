@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, IntoRawFd};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use crate::system::descriptors;
+use crate::system::files::descriptors;
 use crate::system::perf::{EventOptions, KernelRecord, PAGE, PerfEvent};
 
 const CLOCK: libc::clockid_t = libc::CLOCK_MONOTONIC;

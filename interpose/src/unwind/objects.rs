@@ -1,6 +1,6 @@
 //! Finds the unwinding tables of the program and its shared objects.
 
-use crate::system::objects;
+use crate::system::loader::objects;
 
 #[derive(Clone, Copy, Debug)]
 pub struct UnwindObject {

@@ -10,7 +10,7 @@ use gimli::{
 
 use super::objects::{UnwindObject, object_at};
 use crate::processor::{FRAME_POINTER, RETURN_ADDRESS, STACK_POINTER, UNWINDING_VENDOR};
-use crate::system::objects;
+use crate::system::loader::objects;
 
 /// The base of a location. A frame's CFA (canonical frame address) is its caller's stack pointer after the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use crate::sources::TimeSource;
 use crate::sources::openmp::{OpenmpRegions, RegionStart};
 use crate::state::parallel::AwaitedMutex;
 use crate::state::{entered, thread};
-use crate::system::own_code::openmp_section;
+use crate::system::loader::own_code::openmp_section;
 use crate::word::Word;
 use lbprof_collector::parallel::MutexKind;
 

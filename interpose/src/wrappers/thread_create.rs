@@ -16,7 +16,7 @@ use crate::processor::begin_thread;
 use crate::sampling;
 use crate::sampling::pools::{self, PoolCounts};
 use crate::state::stage::{RecordingState, recording_state};
-use crate::system::foreign::NextFunction;
+use crate::system::loader::foreign::NextFunction;
 
 static NEXT: NextFunction = NextFunction::named(c"pthread_create");
 

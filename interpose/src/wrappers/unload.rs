@@ -7,8 +7,8 @@ use crate::harmless::{enter, signals};
 use crate::recording::registry;
 use crate::sampling;
 use crate::state::thread;
-use crate::system::foreign::NextFunction;
-use crate::system::objects;
+use crate::system::loader::foreign::NextFunction;
+use crate::system::loader::objects;
 
 static NEXT: NextFunction = NextFunction::named(c"dlclose");
 

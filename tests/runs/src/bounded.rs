@@ -1,6 +1,6 @@
 //! What a document leaves out is added up in it: with any bounds its sums are those of the run.
 
-use lbprof_report::bounds::ListBounds;
+use lbprof_report::rows::bounds::ListBounds;
 use lbprof_report::{Report, json};
 use serde_json::Value;
 

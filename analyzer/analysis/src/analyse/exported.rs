@@ -3,7 +3,7 @@
 use crate::model::{Model, RegionIdx};
 use crate::replay::ReplayObserver;
 use crate::select::SelectionError;
-use crate::structure::symbols::CodePlace;
+use crate::structure::code::symbols::CodePlace;
 
 /// The part of a run that is exported.
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@ use bincode::{Decode, Encode};
 
 use crate::metrics::statistics::StatisticsObserver;
 use crate::model::Model;
-use crate::model::statistics::RunStatistics;
+use crate::model::replayed::statistics::RunStatistics;
 use crate::replay::{MatchedMessage, ReplayObserver, SegmentObserver, StateInterval, TeamInterval, TeamThreadInterval};
 use crate::views::{TimelineObservations, TimelineObserver, TimelineView};
 

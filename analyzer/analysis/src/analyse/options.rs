@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use super::passes::PassRunner;
-use crate::profile::joining::MAX_ITERATIONS;
+use crate::profile::joined::joining::MAX_ITERATIONS;
 use crate::select::scenario::AskedScenario;
 use crate::structure::StructureOptions;
-use crate::structure::code_readers::CodeReaders;
-use crate::structure::symbols;
+use crate::structure::code::code_readers::CodeReaders;
+use crate::structure::code::symbols;
 
 /// The settings of an analysis.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use bincode::{Decode, Encode};
 
 use super::observers::RunObservers;
 use crate::model::Model;
-use crate::model::replay_results::ReplayResults;
+use crate::model::replayed::replay_results::ReplayResults;
 use crate::profile::{GatherInput, gather_run};
 use crate::read::open::RecordedRun;
 use crate::read::pass::ProgressReport;

@@ -8,14 +8,14 @@ use crate::analyse::ProcessFailure;
 use crate::analyse::observers::{RequiredObservers, RunObservers};
 use crate::codec::encode_value;
 use crate::model::Model;
-use crate::model::sites::CallSiteTable;
-use crate::model::what_if::WhatIfScenario;
+use crate::model::code::sites::CallSiteTable;
+use crate::model::replayed::what_if::WhatIfScenario;
 use crate::profile::{GatherInput, PartialModel, gather_ranks};
 use crate::read::open::RecordedRun;
 use crate::replay::what_if::replay_conditions;
 use crate::replay::{ReplayOptions, ReplayScope, ScopeObserver, SurveyedRun};
 use crate::structure::RunStructure;
-use crate::structure::sampled_code::SampledCode;
+use crate::structure::code::sampled_code::SampledCode;
 use crate::structure::survey::CallSurvey;
 
 #[derive(Decode)]

@@ -15,7 +15,7 @@ use super::replay::{follow_as_leader, start_replay};
 use crate::analyse::observers::RunObservers;
 use crate::analyse::{LocalPasses, PassRunner, ProcessFailure, RunPasses};
 use crate::model::Model;
-use crate::model::replay_results::ReplayResults;
+use crate::model::replayed::replay_results::ReplayResults;
 use crate::partial_result::PartialResult;
 use crate::profile::{GatherInput, finish_model, gather_ranks};
 use crate::read::files::{OpenedLog, RankShare, RunFiles};

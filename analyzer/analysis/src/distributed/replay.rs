@@ -22,12 +22,12 @@ use bincode::{Decode, Encode};
 
 use super::process_group::ProcessGroup;
 use crate::analyse::ProcessFailure;
-use crate::model::region_state::Ns;
-use crate::model::replay_results::ReplayResults;
+use crate::model::code::region_state::Ns;
+use crate::model::replayed::replay_results::ReplayResults;
 use crate::partial_result::PartialResult;
 use crate::read::pass::{FoldProgress, ProgressReport};
 use crate::replay::blocking::TimedSample;
-use crate::replay::consistent_cut::{ConsistentCut, RankAtCut};
+use crate::replay::cut::consistent_cut::{ConsistentCut, RankAtCut};
 use crate::replay::segments::rank_reading::{CutMark, StepsUpToCut};
 use crate::replay::segments::reading::{ReplaySegment, SegmentReading};
 use crate::replay::segments::segment_replay::{MergedSegments, SegmentOutput, SegmentReplay, segments_at_a_time};

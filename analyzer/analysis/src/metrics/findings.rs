@@ -8,8 +8,8 @@ use lbprof_collector::words::{CountedNoun, GroupedNumber, format_seconds, second
 use lbprof_collector::{Activity, Problem, ProblemKind};
 use lbprof_thresholds::metrics::{MIN_DISTURBANCE, MIN_STANDARD_ERRORS, MIN_TIME_WITHOUT_CALLS_S, MIN_UNEVEN_PAUSES};
 
-use crate::metrics::preemption::{PreemptionLoss, is_yielding, preemption_loss, without_core};
-use crate::model::samples::CpuTime;
+use crate::metrics::sampled::preemption::{PreemptionLoss, is_yielding, preemption_loss, without_core};
+use crate::model::ranks::samples::CpuTime;
 use crate::model::{Model, RankModel};
 use crate::read::open::n_recorded;
 

@@ -11,7 +11,7 @@
 //!
 //! The two add up to the excess of CPU time.
 
-use crate::model::samples::HardwareCounters;
+use crate::model::ranks::samples::HardwareCounters;
 
 /// The causes of an excess of CPU time, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]

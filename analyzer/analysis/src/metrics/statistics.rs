@@ -6,12 +6,12 @@ use lbprof_collector::semantics::OperationSemantics;
 use lbprof_collector::{Activity, Operation};
 
 use crate::model::Model;
-use crate::model::interval::TimeInterval;
-use crate::model::region_state::Ns;
-use crate::model::statistics::{
+use crate::model::code::region_state::Ns;
+use crate::model::ranks::interval::TimeInterval;
+use crate::model::replayed::statistics::{
     CommunicatorCalls, RunStatistics, STATES, TIME_WINDOWS, TimeWindows, WAITING, state_number,
 };
-use crate::model::waits::WaitCall;
+use crate::model::replayed::waits::WaitCall;
 use crate::replay::{MatchedMessage, ReplayObserver, SegmentObserver, StateInterval};
 
 /// Most pairs of ranks whose messages are listed: 40 MB.

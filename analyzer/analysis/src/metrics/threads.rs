@@ -13,16 +13,16 @@
 //!                     = load balance Σ n_r o_r / (N max o) × communication max o / T            (of ranks, as with one thread each)
 //!                     × serial (A−S)/A × thread balance (A−S−L)/(A−S) × waits (A−S−L−X)/(A−S−L) × fork and join U/(A−S−L−X).
 //!
-//! With one thread per rank the first two are as in [`super::load_balance`], and the others are 1.
+//! With one thread per rank the first two are as in [`super::spread::load_balance`], and the others are 1.
 //!
 //! Source: docs/metrics.md §8. TALP (DLB 3.5) divides the side of MPI in the same way.
 
 use lbprof_collector::Activity;
 use lbprof_thresholds::metrics::MIN_TEAM_TIME;
 
-use super::load_balance::quotient_of;
+use super::spread::load_balance::quotient_of;
 use crate::model::Model;
-use crate::model::threads::{ParallelRegion, TeamSeconds};
+use crate::model::ranks::threads::{ParallelRegion, TeamSeconds};
 
 /// The use of a rank's cores, in seconds of core time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -225,7 +225,7 @@ impl ThreadEfficiency {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::threads::RegionMember;
+    use crate::model::ranks::threads::RegionMember;
 
     /// A region of the first thread, with a team of two.
     fn region(elapsed_s: f64, time: TeamSeconds) -> ParallelRegion {

@@ -3,59 +3,39 @@
 //! [`crate::profile`] makes it from logs; metrics and reports read it. Nothing in it refers to a rank's own ids: regions are
 //! unified across ranks by their paths, call sites by module and offset, communicators by their uids.
 
-mod code_name;
-pub(crate) mod exact_sum;
-mod facts;
-pub mod interval;
-pub(crate) mod joined_iterations;
-pub mod lifetime;
-pub mod loops;
-pub mod moment;
+pub mod code;
 mod own_loops;
-pub(crate) mod program_list;
-mod rank;
-mod region;
-pub mod region_state;
-pub mod replay_results;
-pub mod samples;
-pub mod selected;
-mod series;
-pub mod sites;
-pub mod solo_time;
-pub mod statistics;
-pub mod summary;
-pub mod thread_pools;
-pub mod threads;
-pub mod waits;
-pub mod what_if;
+pub mod ranks;
+pub mod replayed;
+pub mod run;
 
-pub use code_name::CodeName;
-pub use facts::{Communicator, RunFacts};
+pub use code::code_name::CodeName;
+pub(crate) use code::region::find_by_path;
+pub use code::region::{CodeEnds, Region, RegionIdx};
+pub use code::region::{code_name, regions_around};
+pub use code::sites::{CallSite, Module};
 pub use own_loops::OwnLoops;
-pub use rank::{
+pub use ranks::rank::{
     CallTotals, FileWaits, PendingCall, PollTimes, RankModel, RegionCounters, ResourceUsage, SiteTotalsKey,
 };
-pub(crate) use region::find_by_path;
-pub use region::{CodeEnds, Region, RegionIdx};
-pub use region::{code_name, regions_around};
-pub(crate) use series::first_of_block;
-pub use series::{IterationSeries, Seconds, SlowestInIteration};
-pub use sites::{CallSite, Module};
+pub(crate) use ranks::series::first_of_block;
+pub use ranks::series::{IterationSeries, Seconds, SlowestInIteration};
+pub use run::facts::{Communicator, RunFacts};
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use bincode::{Decode, Encode};
 use lbprof_collector::{Activity, Problem};
 
-use joined_iterations::JoinedIterations;
-use loops::{Loop, NoLoopReason};
-use replay_results::ReplayResults;
-use samples::{CpuTimeOverRanks, SampledLine};
-use sites::CallSiteTable;
-use solo_time::SoloTime;
-use statistics::RunStatistics;
-use threads::AskedThreads;
-use what_if::WhatIfScenario;
+use code::loops::{Loop, NoLoopReason};
+use code::sites::CallSiteTable;
+use ranks::joined_iterations::JoinedIterations;
+use ranks::samples::{CpuTimeOverRanks, SampledLine};
+use ranks::threads::AskedThreads;
+use replayed::replay_results::ReplayResults;
+use replayed::solo_time::SoloTime;
+use replayed::statistics::RunStatistics;
+use replayed::what_if::WhatIfScenario;
 
 /// A run.
 #[derive(Clone, Debug, Default, Encode, Decode)]

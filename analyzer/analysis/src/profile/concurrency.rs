@@ -28,7 +28,7 @@ use lbprof_collector::walk::{RecordTimes, ThreadTime, WalkState};
 use lbprof_collector::{Operation, Record};
 use lbprof_thresholds::regions::{MAX_OVERLAP_OF_SERIAL_CODE, MIN_KNOWN_SLICES};
 
-use crate::model::solo_time::SoloTime;
+use crate::model::replayed::solo_time::SoloTime;
 use crate::partial_result::PartialResult;
 use crate::read::span::TickSpan;
 

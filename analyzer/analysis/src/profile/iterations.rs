@@ -6,14 +6,14 @@ use lbprof_collector::record::NONE;
 use lbprof_collector::{Activity, CoreState};
 use lbprof_thresholds::regions::MIN_COMPUTATION_BY_ITERATION;
 
-use super::bounds::IterationBounds;
-use super::joining::{join_ranks, needed_powers};
+use super::joined::bounds::IterationBounds;
+use super::joined::joining::{join_ranks, needed_powers};
 use super::rank::RankBuilder;
-use crate::model::joined_iterations::JoinedIterations;
-use crate::model::loops::FoundLoopOfRank;
+use crate::model::code::loops::FoundLoopOfRank;
+use crate::model::ranks::joined_iterations::JoinedIterations;
 use crate::model::{IterationSeries, Region, RegionIdx, SlowestInIteration};
-use crate::profile::sums::ThreadTotals;
-use crate::profile::times::ActivityTicks;
+use crate::profile::summed::sums::ThreadTotals;
+use crate::profile::summed::times::ActivityTicks;
 use crate::structure::region_path::loop_path;
 
 impl RankBuilder<'_> {

@@ -2,8 +2,8 @@
 
 use bincode::{Decode, Encode};
 
-use crate::model::exact_sum;
-use crate::model::samples::{CpuTime, CpuTimeOverRanks, HardwareCounters};
+use crate::model::ranks::exact_sum;
+use crate::model::ranks::samples::{CpuTime, CpuTimeOverRanks, HardwareCounters};
 
 /// Seconds, and squares of them: every number from 2⁻²⁸ (4e−9) to 2⁴⁶ is exact.
 type ExactSeconds = exact_sum::ExactSum<80>;

@@ -21,24 +21,17 @@
 //! | `partial_model.rs` | merges the models of ranks to the run's |
 //! | `concurrency.rs` | time in which one rank alone computes |
 
-mod bounds;
 pub mod concurrency;
 mod file_waits;
-mod found_iterations;
 mod iterations;
-pub mod joining;
+pub mod joined;
 mod lines;
-mod others;
 mod parallel;
 mod parallel_marks;
 mod partial_model;
 mod rank;
-mod rank_summaries;
-pub mod samples;
-pub mod span;
-pub mod sums;
+pub mod summed;
 pub(crate) mod tables;
-pub mod times;
 
 use lbprof_collector::format::LogHeader;
 use lbprof_collector::polling::{PollGapRule, PollSums};
@@ -47,25 +40,25 @@ use lbprof_collector::profile::ProfileBatch;
 use lbprof_collector::reader::LogItem;
 use lbprof_collector::{Operation, Problem, ProblemKind, Record};
 
-use crate::model::summary::SummaryFacts;
+use crate::model::run::summary::SummaryFacts;
 use crate::model::{Model, RankModel};
 use crate::profile::concurrency::RankSampler;
-use crate::profile::sums::ThreadSums;
+use crate::profile::summed::sums::ThreadSums;
 use crate::read::definitions::RankDefinitions;
 use crate::read::open::RecordedRun;
 use crate::read::pass::{self, ProgressReport, RankPass};
 use crate::read::span::TickSpan;
-use crate::structure::sampled_code::SampledCode;
+use crate::structure::code::sampled_code::SampledCode;
 use crate::structure::survey::CallSurvey;
 use crate::structure::{CallPlacer, RunStructure};
 use file_waits::FileWaitFold;
-use found_iterations::FoundIterations;
-use others::OtherThreadSums;
+use joined::found_iterations::FoundIterations;
 use parallel_marks::MarkedRegions;
 pub(crate) use partial_model::PartialModel;
 use rank::{RankBuilder, RunTables};
-use rank_summaries::{RankSummary, SummarizedRanks, forget_iterations, forget_samples};
-use samples::{MOST_SAMPLES, SampleSource, SortedSamples};
+use summed::others::OtherThreadSums;
+use summed::rank_summaries::{RankSummary, SummarizedRanks, forget_iterations, forget_samples};
+use summed::samples::{MOST_SAMPLES, SampleSource, SortedSamples};
 
 /// The input of the second pass: results of the first one.
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@ use lbprof_collector::parallel::{MutexSums, ParallelSums, TeamPlacement};
 use lbprof_collector::record::NONE;
 
 use super::rank::RankBuilder;
-use crate::model::threads::{ParallelRegion, RegionMember, RegionMutex, TeamSeconds, ThreadPlacement};
+use crate::model::ranks::threads::{ParallelRegion, RegionMember, RegionMutex, TeamSeconds, ThreadPlacement};
 use crate::read::span::TickSpan;
 
 impl RankBuilder<'_> {

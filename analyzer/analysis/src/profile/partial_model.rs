@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use bincode::{Decode, Encode};
 use lbprof_collector::{Problem, ProblemKind};
 
-use super::joining::{join_groups, report_joined};
+use super::joined::joining::{join_groups, report_joined};
 use super::lines::LineTimes;
 use super::tables::{SharedTables, TableRenumbering, sort_table};
-use crate::model::joined_iterations::JoinedIterations;
-use crate::model::samples::SampledLine;
+use crate::model::ranks::joined_iterations::JoinedIterations;
+use crate::model::ranks::samples::SampledLine;
 use crate::model::{Model, RankModel, Region, RegionIdx, RunFacts, SlowestInIteration};
 use crate::partial_result::PartialResult;
 use crate::profile::concurrency::ConcurrencySlices;
-use crate::profile::rank_summaries::SummarizedRanks;
+use crate::profile::summed::rank_summaries::SummarizedRanks;
 use crate::structure::RunStructure;
 
 /// A part of the run: the models of some ranks, and the tables that they refer to.

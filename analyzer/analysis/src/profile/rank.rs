@@ -12,26 +12,26 @@ use lbprof_collector::sample::ThreadPool;
 use lbprof_collector::{Activity, CoreState, Operation, ProblemKind, Record};
 use rustc_hash::FxHashMap;
 
-use super::found_iterations::FoundIterations;
+use super::joined::found_iterations::FoundIterations;
 use super::lines::LineTimes;
 use super::partial_model::PartialModel;
-use crate::model::lifetime::ProcessLifetime;
-use crate::model::program_list::ProgramList;
-use crate::model::samples::{
+use crate::model::code::sites::CallSiteTable;
+use crate::model::ranks::lifetime::ProcessLifetime;
+use crate::model::ranks::samples::{
     CalledBackAt, CpuTime, OffCoreSums, RankSamples, SampledAt, SampledLine, SampledThreads, ThreadSamples,
 };
-use crate::model::sites::CallSiteTable;
-use crate::model::thread_pools::SampledPool;
+use crate::model::ranks::thread_pools::SampledPool;
+use crate::model::run::program_list::ProgramList;
 use crate::model::{
     CallTotals, Communicator, PendingCall, PollTimes, RankModel, Region, RegionCounters, RegionIdx, ResourceUsage,
     RunFacts, SiteTotalsKey,
 };
-use crate::profile::samples::SampleSums;
-use crate::profile::sums::ThreadTotals;
+use crate::profile::summed::samples::SampleSums;
+use crate::profile::summed::sums::ThreadTotals;
 use crate::read::definitions::{RankDefinitions, WHOLE_PROGRAM};
 use crate::read::span::TickSpan;
+use crate::structure::code::sampled_code::SampledCode;
 use crate::structure::region_path::{loop_path, region_path};
-use crate::structure::sampled_code::SampledCode;
 use crate::structure::{FoundRegion, RunStructure};
 
 /// The tables of the run that the models of all ranks refer to, and the size that each model may have.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use bincode::{Decode, Encode};
 
 use super::lines::LineTimes;
-use crate::model::samples::SampledLine;
+use crate::model::ranks::samples::SampledLine;
 use crate::model::{Communicator, RankModel, Region, RegionIdx, regions_around};
 use crate::read::definitions::path_part;
 use crate::structure::interning::intern;
@@ -142,8 +142,8 @@ pub(super) fn sort_table<T, K: Ord>(table: Vec<T>, key: impl Fn(&T) -> K) -> (Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::samples::{CpuTime, SampledAt};
-    use crate::model::thread_pools::SampledPool;
+    use crate::model::ranks::samples::{CpuTime, SampledAt};
+    use crate::model::ranks::thread_pools::SampledPool;
     use lbprof_collector::Activity;
 
     #[test]

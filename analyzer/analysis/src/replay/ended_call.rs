@@ -6,9 +6,9 @@ use lbprof_collector::semantics::CompletionEffect;
 use super::blocking::EndedBy;
 use super::timeline::TimelineStep;
 use super::what_if::NotedClocks;
-use crate::model::interval::TimeInterval;
-use crate::model::region_state::{Ns, RegionState};
-use crate::model::waits::WaitState;
+use crate::model::code::region_state::{Ns, RegionState};
+use crate::model::ranks::interval::TimeInterval;
+use crate::model::replayed::waits::WaitState;
 
 /// A dependency of a call's completion on another thread.
 #[derive(Clone, Copy, Debug)]

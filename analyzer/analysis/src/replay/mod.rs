@@ -18,13 +18,11 @@
 
 pub(crate) mod blocking;
 mod comm_members;
-pub(crate) mod consistent_cut;
+pub(crate) mod cut;
 mod ended_call;
 mod engine;
 mod matching;
-mod observer;
-mod scope;
-pub(crate) mod segment_result;
+mod observers;
 pub(crate) mod segments;
 mod sinks;
 mod thread;
@@ -35,8 +33,8 @@ pub(crate) use segments::StackSample;
 pub use segments::{ReplayOptions, SurveyedRun, replay_run, replay_run_in_order};
 #[cfg(test)]
 mod tests;
-pub use observer::{
+pub use observers::observer::{
     CancelledMessage, EndedRequest, InitialWait, MatchedMessage, ReplayObserver, RequestOutcome, SegmentObserver,
     StateInterval, TeamInterval, TeamThreadInterval,
 };
-pub use scope::{ReplayScope, ScopeObserver};
+pub use observers::scope::{ReplayScope, ScopeObserver};

@@ -12,7 +12,7 @@ use super::timeline::{RankSteps, RegionLookup, RegionTable, RunClock, RunIds};
 use super::{ReplayOptions, ReplayScope, replay_run};
 use crate::metrics::statistics::StatisticsObserver;
 use crate::model::RegionIdx;
-use crate::model::replay_results::ReplayResults;
+use crate::model::replayed::replay_results::ReplayResults;
 use crate::structure::CallPlacer;
 
 /// Intervals and causes from which on old ones are forgotten, and what may come in before that is looked at next: three of each step at most

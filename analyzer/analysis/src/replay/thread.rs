@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use crate::model::interval::TimeInterval;
-use crate::model::region_state::Ns;
+use crate::model::code::region_state::Ns;
+use crate::model::ranks::interval::TimeInterval;
 use crate::replay::timeline::{CommEvent, ParallelPart, StepBatch, TimelineStep};
 use crate::replay::what_if::RETURNS;
 

@@ -1,6 +1,6 @@
 //! The reasons why a selection cannot be made.
 
-use crate::model::moment::WindowBoundary;
+use crate::model::run::moment::WindowBoundary;
 
 /// The reason why a selection cannot be made from a run.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -14,7 +14,7 @@ mod threads;
 use std::collections::BTreeMap;
 
 use crate::model::Model;
-use crate::model::moment::WindowBoundary;
+use crate::model::run::moment::WindowBoundary;
 use crate::read::open::RecordedRun;
 use crate::structure::survey::CallSurvey;
 

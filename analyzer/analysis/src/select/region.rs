@@ -7,9 +7,9 @@ use wildmatch::WildMatch;
 
 use super::SelectionError;
 use super::names::{similar_names, some_of};
-use crate::model::lifetime::ProcessLifetime;
-use crate::model::loops::NoLoopReason;
-use crate::model::what_if::WhatIfScenario;
+use crate::model::code::loops::NoLoopReason;
+use crate::model::ranks::lifetime::ProcessLifetime;
+use crate::model::replayed::what_if::WhatIfScenario;
 use crate::model::{Model, RankModel, Region, RegionIdx};
 use crate::profile::tables::map_regions;
 

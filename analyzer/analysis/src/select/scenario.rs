@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use super::{SelectionError, region, threads};
 use crate::model::Model;
-use crate::model::moment::WindowBoundary;
-use crate::model::what_if::WhatIfScenario;
-use crate::structure::symbols::ResolvedNames;
+use crate::model::replayed::what_if::WhatIfScenario;
+use crate::model::run::moment::WindowBoundary;
+use crate::structure::code::symbols::ResolvedNames;
 
 /// A what-if scenario, regions and ranks by their names.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use lbprof_collector::clock::RankClock;
 
 use super::SelectionError;
-use crate::model::joined_iterations::JoinedIterations;
-use crate::model::moment::WindowBoundary;
+use crate::model::ranks::joined_iterations::JoinedIterations;
+use crate::model::run::moment::WindowBoundary;
 use crate::model::{IterationSeries, Model, RankModel, RegionIdx, first_of_block};
 use crate::read::span::TickSpan;
 use crate::structure::survey::CallSurvey;

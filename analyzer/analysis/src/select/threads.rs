@@ -6,13 +6,13 @@ use lbprof_collector::{Activity, CoreState};
 
 use super::SelectionError;
 use super::names::some_of;
-use crate::metrics::core_time::RankCoreTimes;
-use crate::metrics::serial_code::serial_times;
+use crate::metrics::sampled::core_time::RankCoreTimes;
+use crate::metrics::sampled::serial_code::serial_times;
 use crate::metrics::threads::RankCores;
-use crate::model::threads::{AskedFunction, AskedRegion};
+use crate::model::ranks::threads::{AskedFunction, AskedRegion};
 use crate::model::{Model, RankModel, RegionIdx};
-use crate::structure::sampled_code::SampledCode;
-use crate::structure::symbols::CodePlace;
+use crate::structure::code::sampled_code::SampledCode;
+use crate::structure::code::symbols::CodePlace;
 
 /// Returns the parallel regions with a name: the name of their function, or the one in reports.
 ///

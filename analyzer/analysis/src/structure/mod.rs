@@ -12,52 +12,31 @@
 //! is code of a function around the loop: it runs before the loop is entered. Markers take precedence: with marked iterations no loop is
 //! searched, and with marked phases no code is named by its call sites.
 
-mod activations;
-mod anchors;
 pub mod call_kinds;
-pub mod call_tree;
-mod calls;
-pub mod code_place;
-pub mod code_readers;
-mod control_flow;
-mod debug_budget;
-mod demangled_name;
-mod distribution;
+pub mod code;
 mod duplicate_calls;
-pub mod frames;
-mod function_symbols;
 pub(crate) mod interning;
 pub mod iterations;
-mod lockstep;
-mod loop_body;
-mod loop_group;
 mod loops;
-mod machine_code;
-pub mod named;
-mod options;
 mod placer;
+mod program_loops;
 pub mod region_path;
-pub mod sampled_code;
 mod segment_name;
 mod segments;
-mod source_name;
-mod sources;
 pub mod survey;
-pub mod symbols;
-mod unassigned_ranks;
 
 use bincode::{Decode, Encode};
 use rustc_hash::FxHashSet;
 use std::collections::HashMap;
 
-use crate::model::loops::{Loop, NoLoopReason};
+use crate::model::code::loops::{Loop, NoLoopReason};
 
-pub use options::StructureOptions;
+pub use loops::options::StructureOptions;
 pub use placer::{CallPlacer, FoundRegion, PlacedCall};
 
 use crate::read::open::RecordedRun;
+use crate::structure::code::symbols::ResolvedNames;
 use crate::structure::survey::{CallSurvey, CallToken};
-use crate::structure::symbols::ResolvedNames;
 use segments::CodeSegments;
 pub use segments::{CodePart, CodePath, OTHER};
 

@@ -4,11 +4,11 @@ use lbprof_collector::Record;
 use lbprof_collector::record::NONE;
 
 use super::RunStructure;
-use crate::model::loops::{IterationEnds, Loop};
-use crate::model::sites::CallSiteTable;
+use crate::model::code::loops::{IterationEnds, Loop};
+use crate::model::code::sites::CallSiteTable;
 use crate::read::definitions::RankDefinitions;
 use crate::structure::call_kinds::CallKinds;
-use crate::structure::iterations::split::{CallSplitter, IterationInterval};
+use crate::structure::iterations::numbering::split::{CallSplitter, IterationInterval};
 use crate::structure::survey::CallToken;
 
 /// Set in the numbers of found regions. Marked regions have small numbers, because a recorder counts them.

@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use lbprof_collector::Operation;
 
-use super::call_tree::CallTree;
-use super::code_place::{Caller, CodePlace, base_name};
+use super::code::call_tree::CallTree;
+use super::code::code_place::{Caller, CodePlace, base_name};
 use super::survey::CallSurvey;
 use crate::model::CodeName;
 

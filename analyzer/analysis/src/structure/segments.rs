@@ -11,7 +11,7 @@
 //! ```
 //!
 //! A function that takes enough time is a region around the regions in it, for each way in which it is called. Code in a function that does the
-//! same work ([`super::activations`]) is one region, whatever calls come before and after it: ranks end their iterations with different
+//! same work ([`super::program_loops::activations`]) is one region, whatever calls come before and after it: ranks end their iterations with different
 //! calls. Without call paths only the two calls are known: "exchange (halo.c:20) → norm (norm.c:7)".
 
 use bincode::{Decode, Encode};
@@ -20,13 +20,13 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::model::{CodeEnds, CodeName};
-use crate::structure::activations::{ActivationFinder, WorkItem};
-use crate::structure::call_tree::CallTree;
+use crate::structure::code::call_tree::CallTree;
+use crate::structure::code::symbols::ResolvedNames;
+use crate::structure::program_loops::activations::{ActivationFinder, WorkItem};
 use crate::structure::segment_name::{
     CallPoint, START, call_points, describe_code, name_code, name_without_lines, place_label,
 };
 use crate::structure::survey::CallSurvey;
-use crate::structure::symbols::ResolvedNames;
 use lbprof_thresholds::regions::{MAX_CODE_REGIONS, MIN_NAMED_PLACES, MIN_REGION_TIME};
 
 /// The name of all code between places that has no region of its own.

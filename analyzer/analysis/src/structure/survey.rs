@@ -15,7 +15,7 @@ use lbprof_collector::semantics::CompletionEffect;
 use lbprof_collector::{Operation, Record};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::model::sites::CallSiteTable;
+use crate::model::code::sites::CallSiteTable;
 use crate::partial_result::PartialResult;
 use crate::read::definitions::RankDefinitions;
 use crate::read::open::RecordedRun;

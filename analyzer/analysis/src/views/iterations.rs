@@ -7,7 +7,7 @@ use lbprof_collector::Activity;
 use lbprof_thresholds::metrics::MIN_TIME_OF_ACTIVITY_MATRIX;
 
 use super::{RankRows, ValueMatrix};
-use crate::metrics::outliers::find_high_outliers;
+use crate::metrics::spread::outliers::find_high_outliers;
 use crate::model::{IterationSeries, Model, RegionIdx, SlowestInIteration, first_of_block};
 use lbprof_collector::words::GroupedNumber;
 
@@ -53,7 +53,7 @@ pub struct IterationView {
 
 const MOST_OUTLIERS: usize = 1000;
 
-/// Ranks that compute far longer than the others ([`crate::metrics::outliers`]).
+/// Ranks that compute far longer than the others ([`crate::metrics::spread::outliers`]).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SlowRanks {
     /// Median of the ranks' computation in all iterations where it is known, in seconds.
@@ -371,7 +371,7 @@ fn time_at(times: &[f64], at: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::joined_iterations::JoinedIterations;
+    use crate::model::ranks::joined_iterations::JoinedIterations;
     use crate::model::{RankModel, Region};
 
     /// Ranks that compute so long in the iterations of these numbers, of a loop; each also waits 1 s in a collective.

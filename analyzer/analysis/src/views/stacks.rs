@@ -6,9 +6,9 @@ use lbprof_collector::record::NONE;
 use rayon::prelude::*;
 
 use super::RankRows;
-use crate::model::region_state::Ns;
+use crate::model::code::region_state::Ns;
 use crate::replay::{StackSample, SurveyedRun};
-use crate::structure::sampled_code::SampledCode;
+use crate::structure::code::sampled_code::SampledCode;
 
 /// Most bins in which a row's time is given, and of all rows together.
 const MOST_BINS: usize = 1_000;
@@ -77,7 +77,7 @@ fn main_nodes(code: &SampledCode, times: &BTreeMap<(usize, u32), f64>, bins: usi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::structure::sampled_code::{SampledFunction, SampledLink, SampledNode};
+    use crate::structure::code::sampled_code::{SampledFunction, SampledLink, SampledNode};
 
     #[test]
     fn a_bin_shows_the_longest_path_to_the_function_with_most_time() {

@@ -1,6 +1,6 @@
 //! The order in which events are sorted.
 
-use lbprof_analysis::model::region_state::Ns;
+use lbprof_analysis::model::code::region_state::Ns;
 
 use super::library::TraceEvent;
 use crate::external_sort::Key;

@@ -23,10 +23,10 @@ use std::path::{Path, PathBuf};
 
 use lbprof_analysis::analyse::exported::{EventExport, ExportSelection};
 use lbprof_analysis::codec;
-use lbprof_analysis::model::interval::TimeInterval;
-use lbprof_analysis::model::region_state::Ns;
-use lbprof_analysis::model::replay_results::ReplayedThread;
-use lbprof_analysis::model::waits::WaitState;
+use lbprof_analysis::model::code::region_state::Ns;
+use lbprof_analysis::model::ranks::interval::TimeInterval;
+use lbprof_analysis::model::replayed::replay_results::ReplayedThread;
+use lbprof_analysis::model::replayed::waits::WaitState;
 use lbprof_analysis::model::{Model, RegionIdx};
 use lbprof_analysis::replay::{
     CancelledMessage, EndedRequest, MatchedMessage, ReplayObserver, RequestOutcome, StateInterval,
@@ -34,7 +34,7 @@ use lbprof_analysis::replay::{
 use lbprof_analysis::select::SelectionError;
 use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
-use lbprof_report::words::escape_name;
+use lbprof_report::rows::words::escape_name;
 
 use self::comms::TraceComms;
 use self::definitions::{TraceDefinitions, TraceRank};

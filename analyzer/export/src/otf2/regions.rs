@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use lbprof_analysis::model::Model;
 use lbprof_analysis::profile::operation_name;
 use lbprof_collector::CoreState;
-use lbprof_report::words::escape_name;
+use lbprof_report::rows::words::escape_name;
 
 use super::library::{MPI, Ref};
 use super::operations::{ARTIFICIAL, CODE, FUNCTION, region_role};

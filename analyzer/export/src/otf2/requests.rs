@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lbprof_analysis::model::region_state::Ns;
+use lbprof_analysis::model::code::region_state::Ns;
 
 /// A send that was started under a request: the sender's world rank, the request, and when it was started.
 pub type StartedSend = (u32, u32, Ns);

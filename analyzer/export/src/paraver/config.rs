@@ -9,10 +9,10 @@ use super::layout::ParaverLayout;
 use super::operations::{ParaverCallEvent, TYPES, function_values};
 use super::{DELAY_SOURCE, ITERATION, PARALLEL, REGION, TEAM, WAIT_STATE};
 use lbprof_analysis::model::Model;
-use lbprof_analysis::model::waits::WaitState;
+use lbprof_analysis::model::replayed::waits::WaitState;
 use lbprof_analysis::profile::operation_name;
-use lbprof_analysis::structure::symbols::CodePlace;
-use lbprof_report::words::escape_name;
+use lbprof_analysis::structure::code::symbols::CodePlace;
+use lbprof_report::rows::words::escape_name;
 
 /// States of a thread, as Paraver's tools number them, and their colours.
 pub const STATES: [(u8, &str, [u8; 3]); 18] = [

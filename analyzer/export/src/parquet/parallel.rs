@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use super::TableDescription;
 use super::description::parquet_columns;
 use crate::AnalysedRun;
-use lbprof_analysis::model::threads::{ParallelRegion, RegionMember};
-use lbprof_analysis::structure::code_place::CodePlace;
+use lbprof_analysis::model::ranks::threads::{ParallelRegion, RegionMember};
+use lbprof_analysis::structure::code::code_place::CodePlace;
 
 /// Tables of parallel regions and their threads, of runs that have any.
 pub const PARALLEL: [TableDescription; 2] = [REGIONS, THREADS];

@@ -13,7 +13,7 @@ use crate::AnalysedRun;
 use crate::source_path::source_path;
 use lbprof_analysis::model::{CallTotals, IterationSeries, RankModel, Seconds, SiteTotalsKey};
 use lbprof_analysis::profile::operation_name;
-use lbprof_analysis::structure::symbols::CodePlace;
+use lbprof_analysis::structure::code::symbols::CodePlace;
 
 /// Tables made of the sums, which every run has.
 pub const SUMS: [TableDescription; 4] = [RANKS, REGIONS, CALL_PATHS, ITERATIONS];

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use lbprof_analysis::model::interval::TimeInterval;
+use lbprof_analysis::model::ranks::interval::TimeInterval;
 use lbprof_analysis::replay::StateInterval;
 
 const MOST: usize = 64;

@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use lbprof_analysis::model::Module;
-use lbprof_analysis::model::sites::CallSiteTable;
-use lbprof_analysis::structure::code_readers::CodeReaders;
-use lbprof_analysis::structure::symbols::{base_name, resolve_names};
+use lbprof_analysis::model::code::sites::CallSiteTable;
+use lbprof_analysis::structure::code::code_readers::CodeReaders;
+use lbprof_analysis::structure::code::symbols::{base_name, resolve_names};
 use lbprof_collector::Operation;
 use lbprof_collector::definition::CallSite;
 use lbprof_collector::record::NONE;

@@ -6,7 +6,7 @@
 //!   parallel efficiency = mean c / t = load balance × communication efficiency = (mean c / max c) × (max c / t)
 //! ```
 
-use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
+use lbprof_analysis::metrics::spread::load_balance::EfficiencyTimes;
 
 use super::rank_activity::RankActivity;
 use super::time_slices::SLICE_NS;

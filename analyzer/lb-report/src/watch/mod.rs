@@ -15,6 +15,7 @@
 
 mod code_names;
 mod job_load;
+pub(super) mod live;
 mod rank_activity;
 mod recurrence;
 mod screen;
@@ -44,8 +45,8 @@ use self::time_slices::SLICE_NS;
 use self::view::{BusiestRank, JobState, JobView, LongCall};
 use crate::code_reader;
 use crate::exit::{ReportExit, print_note};
-use crate::live::monotonic_ns;
 use crate::output::{CommonOptions, print_text};
+use crate::watch::live::monotonic_ns;
 
 /// Time per update for reading logs. Backlogs take several updates.
 const READING_TIME: Duration = Duration::from_millis(1500);

@@ -11,7 +11,7 @@ use crossterm::terminal::{self, Clear, ClearType, EnterAlternateScreen, LeaveAlt
 use crossterm::{execute, queue};
 
 use lbprof_collector::words::{CountedNoun, format_seconds};
-use lbprof_report::words::{escape_name, text_width};
+use lbprof_report::rows::words::{escape_name, text_width};
 
 use super::job_load::RankLoad;
 use super::view::JobView;
@@ -137,7 +137,7 @@ fn load_bars(view: &JobView, columns: usize, height: usize) -> Vec<ScreenLine> {
 
 #[cfg(test)]
 mod tests {
-    use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
+    use lbprof_analysis::metrics::spread::load_balance::EfficiencyTimes;
 
     use super::super::job_load::JobLoad;
     use super::super::view::{BusiestRank, JobState};

@@ -1,6 +1,6 @@
 //! The view of a running job at one moment.
 
-use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
+use lbprof_analysis::metrics::spread::load_balance::EfficiencyTimes;
 use lbprof_collector::Operation;
 use lbprof_collector::words::{format_bytes, format_seconds};
 use lbprof_report::findings::rank_excess_in_words;

@@ -1,10 +1,10 @@
 // The answer of a comparison: how the elapsed time changed, its reasons, and the efficiencies of both sides.
-import type { ComparisonDocument, ReasonRow, RunRatio } from "../comparisondocument.generated";
-import { el } from "../dom";
-import { efficiencyColour, EFFICIENCY_LIMITS, stateColour } from "../palette";
-import type { PanelOf } from "../panel";
-import { bar, table } from "../table";
-import { percent, seconds, secondsLike, shortPath } from "../words";
+import type { ComparisonDocument, ReasonRow, RunRatio } from "../generated/comparisondocument.generated";
+import { el } from "../frame/dom";
+import { efficiencyColour, EFFICIENCY_LIMITS, stateColour } from "../pictures/palette";
+import type { PanelOf } from "../frame/panel";
+import { bar, table } from "../frame/table";
+import { percent, seconds, secondsLike, shortPath } from "../wording/words";
 import { changeColumns } from "./changecolumns";
 
 export const answer: PanelOf<ComparisonDocument> = {

@@ -1,6 +1,6 @@
 // The columns that all tables of changes have.
-import { stateColour } from "../palette";
-import type { Column } from "../table";
+import { stateColour } from "../pictures/palette";
+import type { Column } from "../frame/table";
 
 /** Times of both sides, and their difference with a bar: blue is shorter, red is longer. */
 export function changeColumns<Row extends { base_s: number; new_s: number; change_s: number }>(): Column<Row>[] {

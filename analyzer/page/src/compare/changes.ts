@@ -1,8 +1,8 @@
 // All changes by place and by function.
-import type { ComparisonDocument, FunctionChange, ReasonRow } from "../comparisondocument.generated";
-import type { PanelOf } from "../panel";
-import { table } from "../table";
-import { seconds, shortPath } from "../words";
+import type { ComparisonDocument, FunctionChange, ReasonRow } from "../generated/comparisondocument.generated";
+import type { PanelOf } from "../frame/panel";
+import { table } from "../frame/table";
+import { seconds, shortPath } from "../wording/words";
 import { changeColumns } from "./changecolumns";
 
 export const changes: PanelOf<ComparisonDocument> = {

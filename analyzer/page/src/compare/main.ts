@@ -1,12 +1,12 @@
 // The page of a comparison: what changed, and why.
 import "../style.css";
-import { Page, begin, read } from "../shell";
-import { installTips } from "../tip";
-import { plural } from "../words";
+import { Page, begin, read } from "../frame/shell";
+import { installTips } from "../frame/tip";
+import { plural } from "../wording/words";
 import { answer } from "./answer";
 import { changes } from "./changes";
 import { comparedRuns } from "./runs";
-import type { ComparisonDocument } from "../comparisondocument.generated";
+import type { ComparisonDocument } from "../generated/comparisondocument.generated";
 
 begin(async () => {
     installTips();

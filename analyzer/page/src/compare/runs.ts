@@ -1,8 +1,8 @@
 // The runs of both sides.
-import type { ComparedRun, ComparisonDocument } from "../comparisondocument.generated";
-import type { PanelOf } from "../panel";
-import { table } from "../table";
-import { count } from "../words";
+import type { ComparedRun, ComparisonDocument } from "../generated/comparisondocument.generated";
+import type { PanelOf } from "../frame/panel";
+import { table } from "../frame/table";
+import { count } from "../wording/words";
 
 export const comparedRuns: PanelOf<ComparisonDocument> = {
     id: "runs",

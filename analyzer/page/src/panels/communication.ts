@@ -1,14 +1,14 @@
 // Communication between ranks, and the sizes of messages.
-import { choice, el, field } from "../dom";
-import { RankMatrix, type Place } from "../matrix";
-import { OTHERS_COLOUR, stateColour } from "../palette";
-import { NOT_REPLAYED } from "../emptyreasons";
-import type { Data, Panel } from "../panel";
-import type { CommunicationTable, CommunicatorRow, HostVolume, OperationSizes, SizeRow, SiteRow } from "../report.generated";
-import { bar, table } from "../table";
-import type { Pairs } from "../views";
-import { bytes, count, percent, plural, seconds } from "../words";
-import { sitePlace } from "./callsites";
+import { choice, el, field } from "../frame/dom";
+import { RankMatrix, type Place } from "../pictures/matrix";
+import { OTHERS_COLOUR, stateColour } from "../pictures/palette";
+import { NOT_REPLAYED } from "../wording/emptyreasons";
+import type { Data, Panel } from "../frame/panel";
+import type { CommunicationTable, CommunicatorRow, HostVolume, OperationSizes, SizeRow, SiteRow } from "../generated/report.generated";
+import { bar, table } from "../frame/table";
+import type { Pairs } from "../data/views";
+import { bytes, count, percent, plural, seconds } from "../wording/words";
+import { sitePlace } from "./listing/callsites";
 
 export const communication: Panel = {
     id: "communication",

@@ -1,16 +1,16 @@
 // All panels, in the order in which they are listed.
-import type { Panel } from "../panel";
-import { callSites } from "./callsites";
-import { code } from "./code";
+import type { Panel } from "../frame/panel";
+import { callSites } from "./listing/callsites";
+import { code } from "./code/code";
 import { communication } from "./communication";
-import { facts } from "./facts";
-import { glossary } from "./glossary";
+import { facts } from "./listing/facts";
+import { glossary } from "./listing/glossary";
 import { iterations } from "./iterations";
-import { overheads } from "./overheads";
-import { overTime } from "./overtime";
-import { patterns } from "./patterns";
-import { stagesAndRanks } from "./stages";
-import { summary } from "./summary";
+import { overheads } from "./methods/overheads";
+import { overTime } from "./methods/overtime";
+import { patterns } from "./methods/patterns";
+import { stagesAndRanks } from "./methods/stages";
+import { summary } from "./answer/summary";
 import { threads } from "./threads";
 import { timeline } from "./timeline";
 import { waiting } from "./waiting";

@@ -1,22 +1,22 @@
 // Iterations × ranks as a heat map, with the course of the longest and the mean computation beside it.
-import { formatAddress, type Selection } from "../address";
-import { Chart } from "../chart";
-import { key } from "../legend";
-import { button, choice, el, field } from "../dom";
-import { rowOrder, rowSum, type Order } from "../roworder";
-import type { PackedNumbers } from "../packed";
-import { scaleGradient, scalePixels, CATEGORIES, type ScaleName } from "../palette";
-import type { Data, Panel } from "../panel";
-import { MARGINS, Picture, pictureHeight, type Plot, type Scene } from "../picture";
-import { markOutliers, outlierKey, outlierList } from "../outliers";
-import { againstMedians, paintMeans, poolLongest, poolMeans, rangeAroundZero, rangeFromZero, robustRange, type Pooling, type Range } from "../pool";
-import { drawSelected } from "../outline";
-import type { Report } from "../report.generated";
-import { iterationTicks } from "../ticks";
-import { term } from "../tip";
-import { attributes, cellInTimeline, columnName, columnOf, iterationsIn, ranksIn, rowLabel, rowName, rowOf, timesOf, type Iterations } from "../views";
-import { onWindow, showWindow, timeWindow, type TimeWindow } from "../timewindow";
-import { count, percent, plural, seconds, secondsLike, shortPath } from "../words";
+import { formatAddress, type Selection } from "../frame/address";
+import { Chart } from "../pictures/chart";
+import { key } from "../pictures/legend";
+import { button, choice, el, field } from "../frame/dom";
+import { rowOrder, rowSum, type Order } from "../data/roworder";
+import type { PackedNumbers } from "../data/packed";
+import { scaleGradient, scalePixels, CATEGORIES, type ScaleName } from "../pictures/palette";
+import type { Data, Panel } from "../frame/panel";
+import { MARGINS, Picture, pictureHeight, type Plot, type Scene } from "../pictures/picture";
+import { markOutliers, outlierKey, outlierList } from "../data/outliers";
+import { againstMedians, paintMeans, poolLongest, poolMeans, rangeAroundZero, rangeFromZero, robustRange, type Pooling, type Range } from "../pictures/pool";
+import { drawSelected } from "../pictures/outline";
+import type { Report } from "../generated/report.generated";
+import { iterationTicks } from "../pictures/ticks";
+import { term } from "../frame/tip";
+import { attributes, cellInTimeline, columnName, columnOf, iterationsIn, ranksIn, rowLabel, rowName, rowOf, timesOf, type Iterations } from "../data/views";
+import { onWindow, showWindow, timeWindow, type TimeWindow } from "../frame/timewindow";
+import { count, percent, plural, seconds, secondsLike, shortPath } from "../wording/words";
 
 export const iterations: Panel = {
     id: "iterations",

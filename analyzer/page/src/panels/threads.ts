@@ -1,15 +1,15 @@
 // Threads of OpenMP: what the cores of ranks lose, and how long each thread works in each parallel region.
-import { el } from "../dom";
-import { scaleGradient, scalePixels, stateColour } from "../palette";
-import { PackedNumbers } from "../packed";
-import type { Panel } from "../panel";
-import { Picture, pictureHeight, type Scene } from "../picture";
-import { paintMeans, poolMeans } from "../pool";
-import type { CoreLoss, CoreLossKind, ParallelRegionRow, PoolUse, ThreadPoolRow } from "../report.generated";
-import { bar, table } from "../table";
-import { term } from "../tip";
-import { count, percent, plural, roundTicks, seconds } from "../words";
-import { sitePlace } from "./callsites";
+import { el } from "../frame/dom";
+import { scaleGradient, scalePixels, stateColour } from "../pictures/palette";
+import { PackedNumbers } from "../data/packed";
+import type { Panel } from "../frame/panel";
+import { Picture, pictureHeight, type Scene } from "../pictures/picture";
+import { paintMeans, poolMeans } from "../pictures/pool";
+import type { CoreLoss, CoreLossKind, ParallelRegionRow, PoolUse, ThreadPoolRow } from "../generated/report.generated";
+import { bar, table } from "../frame/table";
+import { term } from "../frame/tip";
+import { count, percent, plural, roundTicks, seconds } from "../wording/words";
+import { sitePlace } from "./listing/callsites";
 
 export const threads: Panel = {
     id: "threads",

@@ -1,15 +1,15 @@
 // Ranks × time: what each rank does when, who waits for whom, and the messages between them.
-import type { Selection } from "../address";
-import { append, button, choice, el, field, panelLink } from "../dom";
-import { NOT_REPLAYED } from "../emptyreasons";
-import { rowOrder, rowSum, type Order } from "../roworder";
-import { key } from "../legend";
+import type { Selection } from "../frame/address";
+import { append, button, choice, el, field, panelLink } from "../frame/dom";
+import { NOT_REPLAYED } from "../wording/emptyreasons";
+import { rowOrder, rowSum, type Order } from "../data/roworder";
+import { key } from "../pictures/legend";
 import { lifetimeBar } from "../lifetime";
-import { stateColour } from "../palette";
-import type { Data, Panel } from "../panel";
-import { Picture, pictureHeight, type Plot, type Scene, type View } from "../picture";
-import { listedOutlierRows, markOutliers, outlierKey } from "../outliers";
-import { drawSelected } from "../outline";
+import { stateColour } from "../pictures/palette";
+import type { Data, Panel } from "../frame/panel";
+import { Picture, pictureHeight, type Plot, type Scene, type View } from "../pictures/picture";
+import { listedOutlierRows, markOutliers, outlierKey } from "../data/outliers";
+import { drawSelected } from "../pictures/outline";
 import { causeChain, type ChainLink } from "../timeline/chain";
 import { paintLine, paintMain, paintTimeline, STACKED } from "../timeline/paint";
 import { functionKeys, stackAt, StacksOfRank, type Stacks } from "../timeline/stacks";
@@ -18,13 +18,13 @@ import { SpanIndex } from "../timeline/spans";
 import { drawMessages, drawWait } from "../timeline/overlay";
 import { ThreadsOfRank } from "../timeline/teams";
 import { waitNumber, waitOf, type Wait } from "../timeline/waits";
-import { table } from "../table";
-import { term } from "../tip";
-import { columnOf, ranksIn, rowLabel, rowName, rowOf, timesOf, type Timeline } from "../views";
-import { onWindow, showWindow, timeWindow, type TimeWindow } from "../timewindow";
-import { sitePlace } from "./callsites";
-import { functionName } from "./functions";
-import { oneUnit, percent, plural, roundTicks, secondsLike, secondsTick, seconds, shortPath } from "../words";
+import { table } from "../frame/table";
+import { term } from "../frame/tip";
+import { columnOf, ranksIn, rowLabel, rowName, rowOf, timesOf, type Timeline } from "../data/views";
+import { onWindow, showWindow, timeWindow, type TimeWindow } from "../frame/timewindow";
+import { sitePlace } from "./listing/callsites";
+import { functionName } from "./code/functions";
+import { oneUnit, percent, plural, roundTicks, secondsLike, secondsTick, seconds, shortPath } from "../wording/words";
 
 export const timeline: Panel = {
     id: "timeline",

@@ -1,17 +1,17 @@
 // Causes of waiting: the ranks that delay others, their activities, and the cost of each phase.
-import { formatAddress, isPointedOut, type Selection, type Target } from "../address";
-import { el, panelLink } from "../dom";
-import { NOT_REPLAYED } from "../emptyreasons";
-import { RankMatrix, type Place } from "../matrix";
-import { stateColour } from "../palette";
-import type { Data, Panel } from "../panel";
-import type { BlockingTable, WaitsByClass, CauseRow, CausesOfCluster, PhaseRow, Report, SiteRow, WaitRow } from "../report.generated";
-import { bar, table } from "../table";
-import { term } from "../tip";
+import { formatAddress, isPointedOut, type Selection, type Target } from "../frame/address";
+import { el, panelLink } from "../frame/dom";
+import { NOT_REPLAYED } from "../wording/emptyreasons";
+import { RankMatrix, type Place } from "../pictures/matrix";
+import { stateColour } from "../pictures/palette";
+import type { Data, Panel } from "../frame/panel";
+import type { BlockingTable, WaitsByClass, CauseRow, CausesOfCluster, PhaseRow, Report, SiteRow, WaitRow } from "../generated/report.generated";
+import { bar, table } from "../frame/table";
+import { term } from "../frame/tip";
 import { waitName } from "../timeline/waits";
-import { placeOf, rowOf, type Pairs } from "../views";
-import { count, oneUnit, percent, plural, ratio, seconds, secondsLike, shortPath } from "../words";
-import { sitePlace } from "./callsites";
+import { placeOf, rowOf, type Pairs } from "../data/views";
+import { count, oneUnit, percent, plural, ratio, seconds, secondsLike, shortPath } from "../wording/words";
+import { sitePlace } from "./listing/callsites";
 
 export const waiting: Panel = {
     id: "waiting",

@@ -1,11 +1,11 @@
 // The run under other conditions, and the chain that set its time.
-import { el, panelLink } from "../dom";
-import { CATEGORIES, stateColour } from "../palette";
-import type { Panel } from "../panel";
-import type { PathRow, PredictionRow, Report } from "../report.generated";
-import { table } from "../table";
-import { NOT_REPLAYED } from "../emptyreasons";
-import { bytes, count, percent, plural, seconds, shortPath } from "../words";
+import { el, panelLink } from "../frame/dom";
+import { CATEGORIES, stateColour } from "../pictures/palette";
+import type { Panel } from "../frame/panel";
+import type { PathRow, PredictionRow, Report } from "../generated/report.generated";
+import { table } from "../frame/table";
+import { NOT_REPLAYED } from "../wording/emptyreasons";
+import { bytes, count, percent, plural, seconds, shortPath } from "../wording/words";
 
 /** The scenario of a prediction, in words. */
 export function scenario(replay: PredictionRow): string {

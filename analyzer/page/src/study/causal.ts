@@ -1,9 +1,9 @@
 // The causal model: a column for each kind of quantity, from causes to effects; what is chosen shows its equations.
-import { choice, el, field } from "../dom";
-import type { PanelOf } from "../panel";
-import { table } from "../table";
-import { percent, plural } from "../words";
-import type { CausalEdge, CausalGraph, CausalNode, StudyData } from "../studydata.generated";
+import { choice, el, field } from "../frame/dom";
+import type { PanelOf } from "../frame/panel";
+import { table } from "../frame/table";
+import { percent, plural } from "../wording/words";
+import type { CausalEdge, CausalGraph, CausalNode, StudyData } from "../generated/studydata.generated";
 
 const KINDS: [CausalNode["kind"], string][] = [
     ["variable", "ranks and parameters"],

@@ -1,10 +1,10 @@
 // How the program changed from run to run: runs that differ in nothing but when they were made, and their labels.
-import { choice, el, field } from "../dom";
-import { CATEGORIES } from "../palette";
-import type { PanelOf } from "../panel";
-import { percent, plural, seconds, secondsLike } from "../words";
-import { table } from "../table";
-import type { StudyRunRow, StudyData } from "../studydata.generated";
+import { choice, el, field } from "../frame/dom";
+import { CATEGORIES } from "../pictures/palette";
+import type { PanelOf } from "../frame/panel";
+import { percent, plural, seconds, secondsLike } from "../wording/words";
+import { table } from "../frame/table";
+import type { StudyRunRow, StudyData } from "../generated/studydata.generated";
 import { type PlotSpec, Plot } from "./plot";
 import { number } from "./runs";
 

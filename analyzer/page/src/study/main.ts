@@ -2,12 +2,12 @@
 import "uplot/dist/uPlot.min.css";
 import "../style.css";
 import "./study.css";
-import { Page, begin, read } from "../shell";
-import { installTips } from "../tip";
-import { plural } from "../words";
+import { Page, begin, read } from "../frame/shell";
+import { installTips } from "../frame/tip";
+import { plural } from "../wording/words";
 import { causal } from "./causal";
 import { history } from "./history";
-import type { StudyData } from "../studydata.generated";
+import type { StudyData } from "../generated/studydata.generated";
 import { models } from "./models";
 import { runs } from "./runs";
 import { scaling } from "./scaling";

@@ -1,11 +1,11 @@
 // Functional views: the points of a relation, the curve through them, what is left, and how well each degree predicts.
-import { choice, el, field } from "../dom";
-import { CATEGORIES } from "../palette";
-import type { PanelOf } from "../panel";
-import { table } from "../table";
-import { colour } from "../theme";
-import { percent, ratio, seconds } from "../words";
-import type { ProgramModels, RelationRow, StudyData } from "../studydata.generated";
+import { choice, el, field } from "../frame/dom";
+import { CATEGORIES } from "../pictures/palette";
+import type { PanelOf } from "../frame/panel";
+import { table } from "../frame/table";
+import { colour } from "../frame/theme";
+import { percent, ratio, seconds } from "../wording/words";
+import type { ProgramModels, RelationRow, StudyData } from "../generated/studydata.generated";
 import { Plot, type PlotSpec } from "./plot";
 import { number } from "./runs";
 

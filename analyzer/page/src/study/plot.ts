@@ -1,8 +1,8 @@
 // Points and curves over a number, by uPlot: each series has places of its own.
 import uPlot from "uplot";
-import { el } from "../dom";
-import { axisLook, label } from "../plotlook";
-import { onTheme } from "../theme";
+import { el } from "../frame/dom";
+import { axisLook, label } from "../pictures/plotlook";
+import { onTheme } from "../frame/theme";
 
 export interface Series {
     name: string;

@@ -1,8 +1,8 @@
 // The runs of the study.
-import type { PanelOf } from "../panel";
-import { table } from "../table";
-import { count, percent, seconds, secondsLike } from "../words";
-import type { StudyRunRow, StudyData } from "../studydata.generated";
+import type { PanelOf } from "../frame/panel";
+import { table } from "../frame/table";
+import { count, percent, seconds, secondsLike } from "../wording/words";
+import type { StudyRunRow, StudyData } from "../generated/studydata.generated";
 
 export const runs: PanelOf<StudyData> = {
     id: "runs",

@@ -1,11 +1,11 @@
 // Figures of the runs against the ranks or a parameter.
-import { choice, el, field } from "../dom";
-import { EFFICIENCY_LIMITS, CATEGORIES, efficiencyColour } from "../palette";
-import type { PanelOf } from "../panel";
-import { table } from "../table";
-import { colour } from "../theme";
-import { percent, plural, ratio, seconds } from "../words";
-import type { ScalingChart, ScalingTable, SectionRow, StudyData } from "../studydata.generated";
+import { choice, el, field } from "../frame/dom";
+import { EFFICIENCY_LIMITS, CATEGORIES, efficiencyColour } from "../pictures/palette";
+import type { PanelOf } from "../frame/panel";
+import { table } from "../frame/table";
+import { colour } from "../frame/theme";
+import { percent, plural, ratio, seconds } from "../wording/words";
+import type { ScalingChart, ScalingTable, SectionRow, StudyData } from "../generated/studydata.generated";
 import { type PlotSpec, Plot, type Series } from "./plot";
 import { number } from "./runs";
 

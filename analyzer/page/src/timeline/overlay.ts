@@ -1,7 +1,7 @@
 // Draws messages, the chosen wait and the rank that ended it on top of the timeline.
-import type { Plot } from "../picture";
-import { colour } from "../theme";
-import type { Messages } from "../views";
+import type { Plot } from "../pictures/picture";
+import { colour } from "../frame/theme";
+import type { Messages } from "../data/views";
 import type { Wait } from "./waits";
 
 /** More messages than this in view are not drawn: they would hide all else. */

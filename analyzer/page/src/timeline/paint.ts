@@ -1,8 +1,8 @@
 // The picture of the timeline: the main state of each pixel, or in high rows the share of each state in slices of time, stacked; or the functions by samples.
-import { pixel, stateColour } from "../palette";
-import type { Plot, View } from "../picture";
-import { byLines, poolMeans, putOver } from "../pool";
-import type { Timeline } from "../views";
+import { pixel, stateColour } from "../pictures/palette";
+import type { Plot, View } from "../pictures/picture";
+import { byLines, poolMeans, putOver } from "../pictures/pool";
+import type { Timeline } from "../data/views";
 import type { SpanIndex } from "./spans";
 import { functionAt, functionColour, type Stacks } from "./stacks";
 

@@ -1,5 +1,5 @@
 // Spans of time by row, to be found by time.
-import type { PackedNumbers } from "../packed";
+import type { PackedNumbers } from "../data/packed";
 
 interface Intervals {
     rank: Pick<PackedNumbers, "length" | "at">;

@@ -1,11 +1,11 @@
 // The functions that ranks are in over time, by samples: their colours, and those of one rank with their callers as a picture.
-import { FUNCTION_COLOURS, OTHERS_COLOUR } from "../palette";
-import { Picture, type Plot, type Scene } from "../picture";
-import { onWindow, showWindow, type TimeWindow } from "../timewindow";
-import { rowName, rowOf, type Timeline } from "../views";
-import type { Data } from "../panel";
-import { percent, secondsLike, withoutTemplateArguments } from "../words";
-import { el } from "../dom";
+import { FUNCTION_COLOURS, OTHERS_COLOUR } from "../pictures/palette";
+import { Picture, type Plot, type Scene } from "../pictures/picture";
+import { onWindow, showWindow, type TimeWindow } from "../frame/timewindow";
+import { rowName, rowOf, type Timeline } from "../data/views";
+import type { Data } from "../frame/panel";
+import { percent, secondsLike, withoutTemplateArguments } from "../wording/words";
+import { el } from "../frame/dom";
 
 export type Stacks = NonNullable<Timeline["stacks"]>;
 

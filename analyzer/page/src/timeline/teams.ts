@@ -1,11 +1,11 @@
 // The threads of a rank on the timeline's axis, on demand: its parallel regions, and the threads of their teams where each was recorded.
-import { choice, el, field } from "../dom";
-import { key } from "../legend";
-import { categoryColour } from "../palette";
-import { Picture, pictureHeight, type Plot, type Scene } from "../picture";
-import { onWindow, showWindow, type TimeWindow } from "../timewindow";
-import type { Timeline } from "../views";
-import { percent, plural, roundTicks, seconds, secondsLike, secondsTick } from "../words";
+import { choice, el, field } from "../frame/dom";
+import { key } from "../pictures/legend";
+import { categoryColour } from "../pictures/palette";
+import { Picture, pictureHeight, type Plot, type Scene } from "../pictures/picture";
+import { onWindow, showWindow, type TimeWindow } from "../frame/timewindow";
+import type { Timeline } from "../data/views";
+import { percent, plural, roundTicks, seconds, secondsLike, secondsTick } from "../wording/words";
 import { SpanIndex } from "./spans";
 
 type Teams = NonNullable<Timeline["teams"]>;

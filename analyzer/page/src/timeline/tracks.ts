@@ -1,11 +1,11 @@
 // Tracks above the timeline, on its axis: the iterations of the main loop, the regions that all ranks are in, and those of one rank.
-import { categoryColour, OTHERS_COLOUR } from "../palette";
-import type { Data } from "../panel";
-import { Picture, type Plot, type Scene, type View } from "../picture";
-import { poolMeans } from "../pool";
-import { colour } from "../theme";
-import { columnName, rowOf, type Timeline } from "../views";
-import { percent, seconds, secondsLike, shortPath } from "../words";
+import { categoryColour, OTHERS_COLOUR } from "../pictures/palette";
+import type { Data } from "../frame/panel";
+import { Picture, type Plot, type Scene, type View } from "../pictures/picture";
+import { poolMeans } from "../pictures/pool";
+import { colour } from "../frame/theme";
+import { columnName, rowOf, type Timeline } from "../data/views";
+import { percent, seconds, secondsLike, shortPath } from "../wording/words";
 import type { SpanIndex } from "./spans";
 
 const HEIGHT = 26;

@@ -1,5 +1,5 @@
 // One wait of a rank.
-import type { Timeline } from "../views";
+import type { Timeline } from "../data/views";
 
 export interface Wait {
     rank: number;

@@ -12,30 +12,25 @@
 //! Findings do not overlap: those that are parts add up to what is lost. The largest one is the answer of the first screen, with its own share, place, gain and advice, unless a
 //! condition or a statement about all of the loss comes before it. To add one: its file, and its line in a list below.
 
-mod amounts;
-mod answer;
+mod answering;
 mod calls;
 mod conditions;
-mod coordinator;
-mod gain;
 mod imbalance;
-mod loss_parts;
-mod notes;
 mod outside;
-mod place;
-mod row;
+pub mod phrases;
 mod serialization;
+mod shared;
+pub mod storage;
 mod whole;
-mod windows;
 
-pub use crate::finding::{
+pub use crate::losses::finding::{
     Finding, FindingAdvice, FindingCause, FindingGain, FindingPlace, FindingSubject, FindingTone,
 };
-pub use answer::{AnswerLine, AnswerText, answer_in_words, named_findings, part_in_words, share_of_time};
+pub use answering::answer::{AnswerLine, AnswerText, answer_in_words, named_findings, part_in_words, share_of_time};
+pub use answering::row::FindingRow;
 pub use imbalance::static_excess::rank_excess_in_words;
-use loss_parts::LossParts;
-pub use loss_parts::not_explained_s;
-pub use row::FindingRow;
+use shared::loss_parts::LossParts;
+pub use shared::loss_parts::not_explained_s;
 
 use crate::Report;
 

@@ -3,6 +3,8 @@
 //! Names from logs are text everywhere: [`write_html_page`] escapes them, and the data elements contain no characters of markup.
 
 mod packed;
+#[cfg(feature = "schema")]
+pub mod schema;
 mod source;
 mod timeline;
 mod views;
@@ -17,10 +19,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Report;
-use super::bounds::ListBounds;
 use super::json::{self, GENERATOR};
+use super::rows::bounds::ListBounds;
+use super::rows::words::escape_name;
 use super::text;
-use super::words::escape_name;
 
 /// Writes a page of `analyzer/page`, which is `style` and `script`: its title, the text for readers without scripts, and by the ids of elements the JSON
 /// in them, in which nothing is markup ([`inert_json`]).

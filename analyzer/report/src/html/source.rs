@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::functions::{FunctionRow, FunctionTable};
+use crate::code::functions::{FunctionRow, FunctionTable};
 
 /// Lines before and after a sampled line.
 const AROUND: u32 = 3;

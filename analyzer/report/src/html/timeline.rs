@@ -7,12 +7,12 @@ use lbprof_collector::record::NONE;
 use serde::Serialize;
 
 use super::packed::{ByName, PackedNumbers, pack_bytes, pack_floats, pack_signed, whole_numbers};
-use crate::functions::FunctionName;
+use crate::code::functions::FunctionName;
 use lbprof_analysis::model::Model;
-use lbprof_analysis::model::region_state::Ns;
-use lbprof_analysis::model::waits::WaitState;
-use lbprof_analysis::structure::sampled_code::SampledCode;
-use lbprof_analysis::structure::symbols::{CodePlace, ResolvedNames};
+use lbprof_analysis::model::code::region_state::Ns;
+use lbprof_analysis::model::replayed::waits::WaitState;
+use lbprof_analysis::structure::code::sampled_code::SampledCode;
+use lbprof_analysis::structure::code::symbols::{CodePlace, ResolvedNames};
 use lbprof_analysis::views::StackCourse;
 use lbprof_analysis::views::timeline::{
     MessageSeen, STATES, SpanSeen, TeamSeen, TimelineNames, TimelineView, WaitSeen, state_name,

@@ -12,7 +12,7 @@ use super::source::{self, SourceExcerpt};
 use super::timeline::{self, TimelineData};
 use crate::Report;
 use lbprof_analysis::model::{Model, Seconds};
-use lbprof_analysis::structure::symbols::ResolvedNames;
+use lbprof_analysis::structure::code::symbols::ResolvedNames;
 use lbprof_analysis::views::{IterationView, PairView, RankRows, RegionView, SlowRanks, TimelineView, regions};
 
 /// The data that the page reads besides the report.

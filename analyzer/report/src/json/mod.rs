@@ -9,15 +9,16 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::bounds::{ListBounds, with_short_lists};
-use super::clusters::ClusteringFacts;
+use super::balance::clusters::ClusteringFacts;
+use super::balance::overheads::OverheadFigures;
 use super::findings::{AnswerText, FindingRow, not_explained_s};
-use super::iterations::IterationTable;
-use super::overheads::OverheadFigures;
-use super::ranks_by_cluster::{self, RanksOfCluster};
+use super::rows::bounds::{ListBounds, with_short_lists};
 use super::run::RunRow;
-use super::selection::SelectionRow;
-use super::what_if::{CriticalPathRow, PredictionNote, PredictionRow};
+use super::run::ranks_by_cluster;
+use super::run::ranks_by_cluster::RanksOfCluster;
+use super::run::selection::SelectionRow;
+use super::time::iterations::IterationTable;
+use super::waiting::what_if::{CriticalPathRow, PredictionNote, PredictionRow};
 use super::{
     ActivityRow, BlockRow, BlockingTable, CallTreeRow, ClusterRow, CommunicationTable, CoreStateTable, CounterRow,
     DispersionRows, EfficiencyRow, FunctionTable, LifetimeTable, LoopRow, RankRow, RegionRow, Report, SiteRow,

@@ -4,9 +4,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::Report;
-use crate::efficiency::EfficiencyRow;
+use crate::balance::efficiency::EfficiencyRow;
 use crate::findings::{AnswerText, FindingRow};
-use crate::words::shorten_text;
+use crate::rows::words::shorten_text;
 
 /// Name and version of the schema.
 const SCHEMA: &str = "lbprof-summary/1";
@@ -78,7 +78,7 @@ impl RunSummary {
             command: shorten_text(&report.facts.command.join(" "), MAX_COMMAND.min(columns)),
             ranks: report.facts.n_ranks,
             hosts: report.data.hosts,
-            mpi: shorten_text(crate::words::mpi_name(&report.facts.mpi), MAX_COMMAND.min(columns)),
+            mpi: shorten_text(crate::rows::words::mpi_name(&report.facts.mpi), MAX_COMMAND.min(columns)),
             elapsed_s: report.data.elapsed_s,
             complete: report.data.complete,
             answer,

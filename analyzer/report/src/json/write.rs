@@ -7,8 +7,8 @@ use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 
 use super::report_document;
 use crate::Report;
-use crate::bounds::ListBounds;
-use crate::words::is_hostile;
+use crate::rows::bounds::ListBounds;
+use crate::rows::words::is_hostile;
 
 /// Writes the report as a JSON document with lists limited by `bounds`.
 pub fn write_report_json(report: &Report, bounds: &ListBounds, out: &mut dyn Write) -> io::Result<()> {

@@ -4,8 +4,10 @@
 //! longest.
 
 use super::{DIM, TextOptions, format_note, format_title};
-use crate::table::TextTable;
-use crate::words::{TimeUnit, format_bytes, format_count, format_percent, format_quantity, or_dash, signed_percent};
+use crate::rows::table::TextTable;
+use crate::rows::words::{
+    TimeUnit, format_bytes, format_count, format_percent, format_quantity, or_dash, signed_percent,
+};
 use lbprof_thresholds::wording::MIN_LISTED_ROW;
 
 /// A value of a table.

@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 
-use crate::words::{format_count, wrap_text};
+use crate::rows::words::{format_count, wrap_text};
 
 /// Amount of detail, and line width.
 #[derive(Clone, Copy, Debug)]

@@ -1,9 +1,9 @@
 //! The report as Markdown: answer, efficiencies, findings, and a picture of the ranks.
 
-use super::findings::{large_parts, part_sentence};
+use super::first_screen::findings::{large_parts, part_sentence};
 use crate::findings::AnswerText;
-use crate::table::{TextTable, escape_markup as escape};
-use crate::words::{escape_name, format_percent, format_plural, format_seconds, mpi_name};
+use crate::rows::table::{TextTable, escape_markup as escape};
+use crate::rows::words::{escape_name, format_percent, format_plural, format_seconds, mpi_name};
 use crate::{RankRow, Report};
 
 const MAX_LISTED: usize = 3;

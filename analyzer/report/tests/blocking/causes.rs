@@ -5,8 +5,8 @@
 
 use lbprof_analysis::metrics::blocking::{CauseClass, WaitsByClass};
 use lbprof_report::findings::{self, FindingSubject};
-use lbprof_report::loops::LoopConfidence;
-use lbprof_report::verdict::UndividedReason;
+use lbprof_report::losses::verdict::UndividedReason;
+use lbprof_report::time::loops::LoopConfidence;
 
 use super::run::Run;
 use CauseClass::{Communication, Control, Imbalance, MessageDelay};

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use lbprof_analysis::metrics::blocking::CauseClass;
-use lbprof_analysis::model::replay_results::ReplayCounts;
-use lbprof_analysis::model::waits::WaitState;
-use lbprof_analysis::model::what_if::WhatIfScenario;
+use lbprof_analysis::model::replayed::replay_results::ReplayCounts;
+use lbprof_analysis::model::replayed::waits::WaitState;
+use lbprof_analysis::model::replayed::what_if::WhatIfScenario;
 use lbprof_collector::Activity;
 use lbprof_simulator::script::Script;
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use lbprof_analysis::model::replay_results::ReplayCounts;
-use lbprof_analysis::model::waits::WaitState;
+use lbprof_analysis::model::replayed::replay_results::ReplayCounts;
+use lbprof_analysis::model::replayed::waits::WaitState;
 use lbprof_collector::Operation;
 use lbprof_collector::format::{BLOCK_HEAD_BYTES, BlockHead, BlockKind, log_name};
 use lbprof_simulator::scenario::Scenario;

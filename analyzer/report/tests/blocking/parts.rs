@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use lbprof_analysis::metrics::blocking::CauseClass;
-use lbprof_analysis::model::waits::WaitState;
-use lbprof_analysis::model::what_if::WhatIfScenario;
+use lbprof_analysis::model::replayed::waits::WaitState;
+use lbprof_analysis::model::replayed::what_if::WhatIfScenario;
 use lbprof_analysis::select::Selection;
 use lbprof_simulator::noise::Chance;
 use lbprof_simulator::script::Script;

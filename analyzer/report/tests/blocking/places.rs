@@ -1,6 +1,6 @@
 //! Regions that ranks pass at the same place of the same iteration are balanced as one.
 
-use lbprof_analysis::model::what_if::WhatIfScenario;
+use lbprof_analysis::model::replayed::what_if::WhatIfScenario;
 
 use super::run::Run;
 

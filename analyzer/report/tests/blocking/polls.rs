@@ -1,11 +1,11 @@
 //! Ranks that wait by polling, and ranks that poll while they compute.
 
-use lbprof_analysis::model::waits::WaitState::{EarlyEnd, LateSender};
-use lbprof_analysis::model::what_if::WhatIfScenario;
+use lbprof_analysis::model::replayed::waits::WaitState::{EarlyEnd, LateSender};
+use lbprof_analysis::model::replayed::what_if::WhatIfScenario;
 use lbprof_collector::polling::PollGapRule;
 use lbprof_collector::record::{CallFlags, NONE};
 use lbprof_collector::{Operation, ProblemKind};
-use lbprof_report::blocking::WaitRow;
+use lbprof_report::waiting::blocking::WaitRow;
 use lbprof_report::{findings, text};
 use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_simulator::script::Script;

@@ -1,12 +1,12 @@
 //! Predictions against the simulator: what a run takes with the change really made (DESIGN: a prediction is right when doing it gives it).
 
-use lbprof_analysis::model::waits::WaitState;
-use lbprof_analysis::model::what_if::WhatIfScenario;
+use lbprof_analysis::model::replayed::waits::WaitState;
+use lbprof_analysis::model::replayed::what_if::WhatIfScenario;
 use lbprof_collector::record::CallFlags;
 use lbprof_collector::{Activity, Operation};
-use lbprof_report::bounds::ListBounds;
 use lbprof_report::json;
-use lbprof_report::what_if::{PredictionNote, PredictionRow};
+use lbprof_report::rows::bounds::ListBounds;
+use lbprof_report::waiting::what_if::{PredictionNote, PredictionRow};
 use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_simulator::script::Script;
 

@@ -1,8 +1,8 @@
 //! What holds for every run, on scripts of chance.
 
-use lbprof_analysis::model::replay_results::ReplayCounts;
-use lbprof_analysis::model::waits::WaitState;
-use lbprof_analysis::model::what_if::WhatIfScenario;
+use lbprof_analysis::model::replayed::replay_results::ReplayCounts;
+use lbprof_analysis::model::replayed::waits::WaitState;
+use lbprof_analysis::model::replayed::what_if::WhatIfScenario;
 use lbprof_collector::{Activity, Operation};
 use lbprof_simulator::noise::Chance;
 use lbprof_simulator::script::{Network, Script, SimulatedCall, Simulation};

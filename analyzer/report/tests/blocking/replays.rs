@@ -1,7 +1,7 @@
 //! Replays against the estimate by iterations (docs/metrics.md §1), and what would be gained.
 
-use lbprof_analysis::metrics::load_balance::phase_profile_ideal;
-use lbprof_analysis::model::what_if::WhatIfScenario;
+use lbprof_analysis::metrics::spread::load_balance::phase_profile_ideal;
+use lbprof_analysis::model::replayed::what_if::WhatIfScenario;
 use lbprof_collector::ProblemKind;
 use lbprof_report::{ProblemRow, Report};
 

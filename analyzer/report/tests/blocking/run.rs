@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use lbprof_analysis::metrics::blocking::{BlockingSums, CauseClass, blocking_sums};
-use lbprof_analysis::metrics::imbalance::ImbalanceSplit;
+use lbprof_analysis::metrics::spread::imbalance::ImbalanceSplit;
 use lbprof_analysis::model::Model;
-use lbprof_analysis::model::replay_results::ReplayResults;
-use lbprof_analysis::model::waits::WaitState;
-use lbprof_analysis::model::what_if::WhatIfScenario;
+use lbprof_analysis::model::replayed::replay_results::ReplayResults;
+use lbprof_analysis::model::replayed::waits::WaitState;
+use lbprof_analysis::model::replayed::what_if::WhatIfScenario;
 use lbprof_collector::Activity;
 use lbprof_collector::polling::PollGapRule;
 use lbprof_simulator::scenario::Scenario;

@@ -1,8 +1,8 @@
 //! Waits among some ranks of a communicator or window: neighbourhood collectives, epochs with groups, locks.
 
-use lbprof_analysis::model::replay_results::ReplayCounts;
-use lbprof_analysis::model::waits::WaitState::*;
-use lbprof_analysis::model::what_if::WhatIfScenario;
+use lbprof_analysis::model::replayed::replay_results::ReplayCounts;
+use lbprof_analysis::model::replayed::waits::WaitState::*;
+use lbprof_analysis::model::replayed::what_if::WhatIfScenario;
 use lbprof_collector::definition::{Definition, RankGroup, RankList};
 use lbprof_simulator::script::Script;
 

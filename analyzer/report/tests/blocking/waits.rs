@@ -1,7 +1,8 @@
 //! Every way to wait: who waits how long, and for what, in small runs worked out by hand.
 
-use lbprof_analysis::model::replay_results::ReplayCounts;
-use lbprof_analysis::model::waits::WaitState::{self, *};
+use lbprof_analysis::model::replayed::replay_results::ReplayCounts;
+use lbprof_analysis::model::replayed::waits::WaitState;
+use lbprof_analysis::model::replayed::waits::WaitState::*;
 use lbprof_collector::Operation;
 use lbprof_simulator::scenario::Scenario;
 

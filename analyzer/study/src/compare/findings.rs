@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use lbprof_report::finding::Finding;
 use lbprof_report::findings::part_in_words;
+use lbprof_report::losses::finding::Finding;
 
 use super::{ChangeJudge, ComparisonSides, FigureChange};
 use crate::RunMetrics;

@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::code_names::plain_name;
+use super::names::code_names::plain_name;
+use super::names::regions::RegionList;
 use super::noise::{mean_of, sum_of_deviations};
-use super::regions::RegionList;
 use super::{ComparisonSide, ComparisonSides};
 use crate::run::{FunctionFigures, FunctionSums};
 use lbprof_thresholds::metrics::MIN_STANDARD_ERRORS;

@@ -4,22 +4,15 @@
 //! Made of [`RunMetrics`]s alone; `text`, `json`, `markdown` and `junit` only format a [`RunComparison`].
 
 mod change;
-mod code_names;
 pub mod condition;
 mod findings;
 mod functions;
-pub mod html;
-pub mod json;
-pub mod junit;
-pub mod markdown;
+pub mod names;
 pub mod noise;
+pub mod output;
 mod parts;
-pub mod reasons;
-mod regions;
 mod remarks;
 mod sides;
-pub mod text;
-mod words;
 
 use serde::Serialize;
 
@@ -29,10 +22,10 @@ pub use change::FigureChange;
 pub use findings::FindingChange;
 use functions::FunctionChange;
 use lbprof_thresholds::study::MIN_DIFFERENCE_OF_EFFICIENCIES;
+use names::reasons::Parts;
+use names::regions::RegionList;
 use noise::{NoiseLimits, mean_of};
 pub use parts::{AffectedRanks, LongestRankChange, RankChange, TimeContribution};
-use reasons::Parts;
-use regions::RegionList;
 use sides::RatioOfRun;
 pub use sides::{ComparisonSide, ComparisonSides, NamedRun};
 
@@ -82,9 +75,9 @@ impl RunComparison {
         let runs: Vec<&RunMetrics> = sides.base.runs.iter().chain(&sides.new.runs).map(|named| &named.run).collect();
         let regions = RegionList::new(&runs, sides.base.runs.len());
         let places: Vec<Parts> =
-            runs.iter().enumerate().map(|(at, run)| reasons::by_place(run, at, &regions)).collect();
+            runs.iter().enumerate().map(|(at, run)| names::reasons::by_place(run, at, &regions)).collect();
         let by_reason: Option<Vec<Parts>> =
-            runs.iter().enumerate().map(|(at, run)| reasons::by_reason(run, at, &regions)).collect();
+            runs.iter().enumerate().map(|(at, run)| names::reasons::by_reason(run, at, &regions)).collect();
         let judge = ChangeJudge::new(&sides, limits);
         let one_sided = only_on_one_side(&regions, &sides);
         let by_cause = by_reason.is_some();

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Serialize, Serializer};
 
-use super::reasons::{ComponentCost, Parts, TimeComponent};
-use super::regions::RegionList;
+use super::names::reasons::{ComponentCost, Parts, TimeComponent};
+use super::names::regions::RegionList;
 use super::{ChangeJudge, ComparisonSide, ComparisonSides, FigureChange};
 use lbprof_thresholds::study::MIN_PART_OF_SECOND_RANK;
 

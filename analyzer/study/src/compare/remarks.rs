@@ -6,7 +6,7 @@ use lbprof_collector::ProblemKind;
 
 use super::{ComparisonSide, ComparisonSides, NamedRun};
 use crate::RunMetrics;
-use lbprof_report::words::{format_plural, format_quantity, mpi_name};
+use lbprof_report::rows::words::{format_plural, format_quantity, mpi_name};
 
 const MOST: usize = 6;
 

@@ -1,9 +1,9 @@
 //! The two sides of a comparison.
 
-use lbprof_analysis::metrics::median::median_of;
+use lbprof_analysis::metrics::spread::median::median_of;
 
 use crate::RunMetrics;
-use lbprof_report::words::escape_name;
+use lbprof_report::rows::words::escape_name;
 
 /// A run, and what the user calls it.
 #[derive(Clone, Debug, Default, PartialEq)]

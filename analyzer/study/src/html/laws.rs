@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::models::causal::{CausalEdge, EdgeEvidence};
 use crate::models::relations::{QuantityRelation, StudyModels};
 use crate::models::validation::DegreeError;
-use lbprof_report::words::escape_name;
+use lbprof_report::rows::words::escape_name;
 
 const STEPS: usize = 80;
 

@@ -19,7 +19,7 @@ use super::store::StoredRun;
 use super::table::{TableRequest, make_tables};
 use super::text;
 use lbprof_report::html::{inert_json, write_html_page};
-use lbprof_report::words::escape_name;
+use lbprof_report::rows::words::escape_name;
 
 const COLUMNS: usize = 100;
 

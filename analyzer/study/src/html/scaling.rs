@@ -8,7 +8,7 @@ use crate::store::StoredRun;
 use crate::table::grouping::find_distinguishing_params;
 use crate::table::{FigureTable, FigureUnit, TableRequest, TableSection, make_tables};
 use crate::text;
-use lbprof_report::words::escape_name;
+use lbprof_report::rows::words::escape_name;
 
 /// Figures against the ranks or a parameter.
 #[derive(Debug, Serialize, crate::JsonSchema)]

@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use super::equation;
 use super::linear::LinearLaw;
-use super::phases::TimeClass;
-use super::quantity::CausalQuantity;
+use super::observations::phases::TimeClass;
+use super::observations::quantity::CausalQuantity;
 use super::relations::{QuantityRelation, StudyModels};
-use lbprof_report::words::escape_name;
+use lbprof_report::rows::words::escape_name;
 use lbprof_thresholds::study::MIN_DEPARTURE_FROM_LAW;
 
 /// The kind of a node, in the order from causes to effects.
@@ -133,7 +133,7 @@ impl CausalGraph {
     }
 
     fn results(&mut self, models: &StudyModels) {
-        let n_ranks = CausalQuantity::Variable(super::variables::RANKS.to_owned());
+        let n_ranks = CausalQuantity::Variable(super::observations::variables::RANKS.to_owned());
         self.defined(n_ranks, CausalQuantity::ParallelTime, PARALLEL_TIME);
         if models.totals.iter().any(|totals| totals.other_s > 0.0) {
             self.defined(CausalQuantity::Other, CausalQuantity::ParallelTime, PARALLEL_TIME);
@@ -169,7 +169,9 @@ impl CausalGraph {
         self.nodes = nodes
             .map(|id| CausalNode { id: id.clone(), label: escape_name(&id.label()), kind: node_kind(id) })
             .collect();
-        self.nodes.sort_by_cached_key(|node| (node.kind, node.id.symbol() != super::variables::RANKS, node.id.clone()));
+        self.nodes.sort_by_cached_key(|node| {
+            (node.kind, node.id.symbol() != super::observations::variables::RANKS, node.id.clone())
+        });
         let places: BTreeMap<&CausalQuantity, usize> =
             self.nodes.iter().enumerate().map(|(place, node)| (&node.id, place)).collect();
         self.edges.sort_by_key(|edge| (places.get(&edge.to), places.get(&edge.from)));

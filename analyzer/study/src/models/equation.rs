@@ -1,9 +1,9 @@
 //! Equations as readers write them: `T_comp = 1.20 ms + 50.1 ns·#op`, `#op = 2.00·n³`.
 
 use super::linear::LinearLaw;
+use super::observations::quantity::CausalQuantity;
 use super::polynomial::PolynomialFit;
-use super::quantity::CausalQuantity;
-use lbprof_report::words::escape_name;
+use lbprof_report::rows::words::escape_name;
 use lbprof_thresholds::study::MIN_TERM;
 
 /// Time with three digits and the unit that suits it, from years to what a processor never shows: `50.1 ns`.
@@ -70,9 +70,9 @@ pub fn of_fit(fit: &PolynomialFit, from: &CausalQuantity, to: &CausalQuantity) -
 #[cfg(test)]
 mod tests {
     use super::super::linear::fit_law;
-    use super::super::phases::TimeClass;
     use super::super::polynomial::fit_polynomial;
     use super::*;
+    use crate::models::observations::phases::TimeClass;
 
     #[test]
     fn times_and_numbers_have_three_digits() {

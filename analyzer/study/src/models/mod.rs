@@ -23,22 +23,18 @@ pub mod json;
 mod linear;
 #[cfg(test)]
 pub(crate) mod multiplication_tests;
-mod phases;
+pub mod observations;
 mod polynomial;
-mod quantity;
 pub(crate) mod relations;
-mod remarks;
 pub mod text;
-mod totals;
 pub(crate) mod validation;
-pub mod variables;
 
 pub use relations::{ModelError, StudyModels};
 
 use serde::{Serialize, Serializer};
 use thiserror::Error;
 
-use lbprof_report::words::format_plural;
+use lbprof_report::rows::words::format_plural;
 use lbprof_thresholds::study::{MIN_SIZES_OF_RELATION, ROUNDING_OF_VALUES};
 
 /// Why there is no model.

@@ -4,8 +4,8 @@ use lbprof_collector::Activity;
 
 use crate::RunMetrics;
 use crate::run::RegionFigures;
-use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 use lbprof_analysis::metrics::overhead::{PhaseTime, TimeCategory};
+use lbprof_analysis::metrics::spread::load_balance::EfficiencyTimes;
 
 /// Seconds for an operation, and for a quantum.
 pub const DELTA: f64 = 50e-9;

@@ -14,15 +14,15 @@ use serde::Serialize;
 use thiserror::Error;
 
 use super::linear::{LinearLaw, fit_law};
-use super::phases::{PhasesOfRun, TimeClass, forget_unfollowed};
-use super::quantity::CausalQuantity;
-use super::remarks::model_remarks;
-use super::totals::{RunTotals, sum_up_runs};
+use super::observations::phases::{PhasesOfRun, TimeClass, forget_unfollowed};
+use super::observations::quantity::CausalQuantity;
+use super::observations::remarks::model_remarks;
+use super::observations::totals::{RunTotals, sum_up_runs};
+use super::observations::variables::{VariableSweep, run_variables, variable_sweeps, varying_names};
 use super::validation::{SelectedFit, choose_degree};
-use super::variables::{VariableSweep, run_variables, variable_sweeps, varying_names};
 use super::{FitError, Point, distinct_values};
 use crate::{RunMetrics, StoredRun};
-use lbprof_report::words::mpi_name;
+use lbprof_report::rows::words::mpi_name;
 use lbprof_thresholds::study::{MIN_DEPARTURE_FROM_LAW, MIN_PHASE_WITHOUT_COUNTS, MIN_SIZES_OF_RELATION};
 
 /// Why a study has no models.
@@ -302,8 +302,8 @@ fn split_result<T>(result: Result<T, FitError>) -> (Option<T>, Option<FitError>)
 #[cfg(test)]
 mod tests {
     use super::super::multiplication_tests::{DELTA_Q, multiplication, study};
-    use super::super::variables::RANKS;
     use super::*;
+    use crate::models::observations::variables::RANKS;
 
     fn relation<'a>(models: &'a StudyModels, from: &str, to: &str) -> &'a QuantityRelation {
         let all = models.phases.iter().flat_map(|phase| &phase.relations).chain(&models.whole);

@@ -11,11 +11,11 @@ use lbprof_thresholds::study::MIN_DEPARTURE_FROM_LAW;
 
 use super::FitError;
 use super::linear::LinearLaw;
-use super::quantity::CausalQuantity;
+use super::observations::quantity::CausalQuantity;
 use super::relations::{ModelError, PhaseModels, QuantityRelation, StudyModels};
 use super::validation::SelectedFit;
 use crate::phrases::format_number;
-use lbprof_report::words::{escape_name, format_percent, format_plural, short_path, shorten_text, wrap_text};
+use lbprof_report::rows::words::{escape_name, format_percent, format_plural, short_path, shorten_text, wrap_text};
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -246,7 +246,7 @@ mod tests {
     use super::super::multiplication_tests::study;
     use super::*;
     use crate::RunMetrics;
-    use lbprof_report::words::text_width;
+    use lbprof_report::rows::words::text_width;
 
     fn bare(text: &str) -> String {
         anstream::adapter::strip_str(text).to_string()

@@ -82,7 +82,7 @@ fn degree_error(fit: &PolynomialFit) -> DegreeError {
 
 #[cfg(test)]
 mod tests {
-    use lbprof_analysis::metrics::pseudo_random::RandomFractions;
+    use lbprof_analysis::metrics::spread::pseudo_random::RandomFractions;
 
     use super::*;
 

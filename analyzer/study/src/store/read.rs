@@ -8,8 +8,8 @@ use super::cells::{read_real, read_rows, read_time, wrong_cell};
 use super::{StoredRun, functions, names, schema};
 use crate::RunMetrics;
 use crate::run::{CauseFigures, CoreFigures, CountedFigures, RankFigures, RegionFigures};
-use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 use lbprof_analysis::metrics::overhead::{PhaseTime, TimeCategory};
+use lbprof_analysis::metrics::spread::load_balance::EfficiencyTimes;
 use lbprof_analysis::model::CodeName;
 
 pub(super) fn read_runs(connection: &Connection) -> rusqlite::Result<Vec<StoredRun>> {

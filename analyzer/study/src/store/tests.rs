@@ -14,8 +14,8 @@ use crate::run::{
     CauseFigures, CoreFigures, CountedFigures, FunctionFigures, FunctionSums, RankFigures, RegionFigures,
 };
 use lbprof_analysis::metrics::blocking::CauseClass;
-use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 use lbprof_analysis::metrics::overhead::{PhaseTime, TimeCategory};
+use lbprof_analysis::metrics::spread::load_balance::EfficiencyTimes;
 use lbprof_analysis::model::CodeName;
 
 /// A run of `n` ranks that has something of everything.

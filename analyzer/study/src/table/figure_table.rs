@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::remark::TableRemark;
 use crate::key::{KeyValue, RunCondition};
-use lbprof_analysis::metrics::median::median_of;
+use lbprof_analysis::metrics::spread::median::median_of;
 use lbprof_thresholds::study::MIN_DIFFERENCE_OF_BEST;
 
 /// The selection of runs and columns to show.

@@ -7,8 +7,8 @@ use crate::key::NotInStudy;
 use crate::run::{CoreFigures, RegionFigures, RunMetrics};
 use crate::sequential_time::{is_on_one_rank, t_seq_s};
 use crate::store::StoredRun;
-use lbprof_analysis::metrics::load_balance::{EfficiencyTimes, is_above_elapsed};
 use lbprof_analysis::metrics::overhead::{OverheadBreakdown, PhaseTime, TimeCategory};
+use lbprof_analysis::metrics::spread::load_balance::{EfficiencyTimes, is_above_elapsed};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunFigures {

@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use super::TableRequest;
 use crate::key::{BUILT_IN, KeyValue, RANKS, compare_values, known_keys};
 use crate::store::StoredRun;
-use lbprof_report::words::mpi_name;
+use lbprof_report::rows::words::mpi_name;
 
 #[derive(Clone, Debug)]
 pub struct RunGroup<'a> {

@@ -3,7 +3,7 @@
 //! Runs of a program are cut into tables by all parameters but those that the columns are distinguished by; repeated runs with the
 //! same parameters and ranks are one column, whose figures are medians. `grouping` makes the columns, `figures` what a run
 //! has, `scaling` what it has against a base, `remarks` what must be said beside. All ratios come from
-//! [`Times`](lbprof_analysis::metrics::load_balance::EfficiencyTimes) and [`Overheads`](lbprof_analysis::metrics::overhead::OverheadBreakdown).
+//! [`Times`](lbprof_analysis::metrics::spread::load_balance::EfficiencyTimes) and [`Overheads`](lbprof_analysis::metrics::overhead::OverheadBreakdown).
 
 mod figure_table;
 pub(crate) mod figures;

@@ -11,7 +11,7 @@ use super::{FigureLine, FigureTable, TableRequest};
 use crate::key::KeyValue;
 use crate::phrases::{format_key, join_with_and, name_runs_by_number};
 use crate::store::StoredRun;
-use lbprof_report::words::{escape_name, format_percent, format_plural, format_seconds, seconds_like};
+use lbprof_report::rows::words::{escape_name, format_percent, format_plural, format_seconds, seconds_like};
 
 /// The figures of a table's columns, and the bases that they are compared with.
 pub(super) struct ColumnFigures {

@@ -5,8 +5,8 @@ use anstyle::Style;
 use super::{BAD, DASH, DIM, GOOD};
 use crate::phrases::format_value;
 use crate::table::{FigureLine, FigureTable, FigureUnit, RunColumn, TableCell, TableSection, figures};
-use lbprof_report::table::TextTable as Layout;
-use lbprof_report::words::{TimeUnit, escape_name, format_plural, wrap_text};
+use lbprof_report::rows::table::TextTable as Layout;
+use lbprof_report::rows::words::{TimeUnit, escape_name, format_plural, wrap_text};
 use lbprof_thresholds::study::MIN_PRINTED_FIGURE;
 
 /// After the best figure of a line, and after the worst.

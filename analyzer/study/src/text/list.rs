@@ -9,8 +9,8 @@ use crate::RunMetrics;
 use crate::key::KeyValue;
 use crate::phrases::format_key;
 use crate::store::StoredRun;
-use lbprof_report::table::TextTable;
-use lbprof_report::words::{escape_name, format_plural, format_seconds, wrap_text};
+use lbprof_report::rows::table::TextTable;
+use lbprof_report::rows::words::{escape_name, format_plural, format_seconds, wrap_text};
 
 /// Lists the runs by number, and below them the runs with missing or doubtful data.
 pub fn list_runs(kept: &[StoredRun], columns: usize) -> String {

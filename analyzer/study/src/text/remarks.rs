@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{DIM, NOTE};
 use crate::table::FigureTable;
-use lbprof_report::words::wrap_text;
+use lbprof_report::rows::words::wrap_text;
 
 pub(super) fn render_table_remarks(table: &FigureTable, columns: usize) -> String {
     let mut text = String::new();

@@ -2,7 +2,7 @@
 
 use crate::table::figures::{BALANCE, EFFICIENCY, ELAPSED, TIME};
 use crate::table::{FigureTable, TableCell, name_column};
-use lbprof_report::words::{format_plural, format_seconds};
+use lbprof_report::rows::words::{format_plural, format_seconds};
 use lbprof_thresholds::study::{MIN_DIFFERENCE_OF_BEST, MIN_FALL_OF_EFFICIENCY};
 
 /// Returns what the table says first: `From 2 to 6 ranks load balance falls from 75 to 59 %: this limits the speedup.` Empty if all columns are alike.

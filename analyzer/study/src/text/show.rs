@@ -6,7 +6,7 @@ use super::scaling_sentence::scaling_sentence;
 use super::{BOLD, DIM, layout, remarks};
 use crate::phrases::format_key;
 use crate::table::FigureTable;
-use lbprof_report::words::{escape_name, short_path, wrap_text};
+use lbprof_report::rows::words::{escape_name, short_path, wrap_text};
 
 /// The tables, each with what must be said beside it.
 pub fn render_tables(tables: &[FigureTable], columns: usize) -> String {

@@ -27,7 +27,7 @@ use crate::log;
 use crate::openmp::reporting::{self, ToolResult};
 use crate::openmp::switch::{is_on, is_wanted};
 use crate::run::launcher;
-use crate::system::foreign;
+use crate::system::loader::foreign;
 
 pub use events::{note_site, wait_unreported};
 

@@ -6,7 +6,8 @@
 
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
-use crate::system::descriptors::{self, Identity};
+use crate::system::files::descriptors;
+use crate::system::files::descriptors::Identity;
 
 /// The period of an event, and the one that it had before.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
 
-use crate::system::descriptors;
+use crate::system::files::descriptors;
 
 /// The descriptors of the set and of the counter; -1: there are none.
 static SET: AtomicI32 = AtomicI32::new(-1);

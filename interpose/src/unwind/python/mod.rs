@@ -20,9 +20,9 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
-use crate::system::foreign;
+use crate::system::loader::foreign;
+use crate::system::loader::objects;
 use crate::system::memory::{MemoryCopies, MemoryReader, ReadMemory};
-use crate::system::objects;
 use layout::{
     BYTES, InstructionForm, LAYOUTS, LENGTH, OWNED_BY_C_STACK, PythonLayout, RunSeparator, STRING_STATE, TYPE,
 };

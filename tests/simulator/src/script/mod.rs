@@ -100,45 +100,35 @@
 //! Messages are matched by their heads, in the order of their arrival and, of a sender, of sending; of heads that arrive at once
 //! that from the lowest rank comes first. A test sees what is complete at its begin, and what arrives at that very moment.
 
-mod calls;
-mod epochs;
 mod error;
-mod expand;
-mod expression;
-mod matching;
-mod meeting;
-mod parse;
 mod program;
 mod random;
+mod reading;
 mod record;
 mod reshape;
 mod rounds;
-mod simulate;
-mod simulation;
-mod state;
-mod statement;
+mod running;
 mod step;
-mod world;
 
 use std::path::Path;
 
 use lbprof_collector::definition::Definition;
 
 pub use error::{ScriptError, Stuck};
-pub use expression::evaluate;
 pub use program::{Network, Script};
-pub use simulation::{SimulatedCall, SimulatedRank, Simulation, Wait};
+pub use reading::expression::evaluate;
+pub use running::simulation::{SimulatedCall, SimulatedRank, Simulation, Wait};
 
 use crate::scenario::Scenario;
 use program::offset;
-use world::World;
+use running::world::World;
 
 impl Script {
     /// Reads a script.
     ///
     /// Errors: the line that is wrong.
     pub fn parse(text: &str) -> Result<Script, ScriptError> {
-        parse::parse(text)
+        reading::parse::parse(text)
     }
 
     /// Runs it.

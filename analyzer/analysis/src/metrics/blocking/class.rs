@@ -4,9 +4,9 @@ use lbprof_collector::Activity;
 use lbprof_collector::definition::RegionKind;
 use serde::Serialize;
 
-use crate::metrics::imbalance::ImbalanceSplit;
+use crate::metrics::spread::imbalance::ImbalanceSplit;
 use crate::model::Region;
-use crate::model::region_state::RegionState;
+use crate::model::code::region_state::RegionState;
 
 /// The cause of a wait (§3.2 of the paper).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]

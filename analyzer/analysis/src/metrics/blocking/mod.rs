@@ -16,10 +16,10 @@ use serde::Serialize;
 pub use self::class::{CauseClass, WaitsByClass};
 use self::own::OwnTimes;
 pub use self::phases::PhaseCost;
-use super::imbalance::ImbalanceSplit;
-use crate::model::region_state::RegionState;
-use crate::model::replay_results::ReplayResults;
-use crate::model::waits::{WaitCall, WaitState};
+use super::spread::imbalance::ImbalanceSplit;
+use crate::model::code::region_state::RegionState;
+use crate::model::replayed::replay_results::ReplayResults;
+use crate::model::replayed::waits::{WaitCall, WaitState};
 use crate::model::{Model, RegionIdx};
 
 /// A cause of waiting: what a rank did.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::record::NONE;
 
-use crate::model::region_state::RegionState;
-use crate::model::replay_results::ReplayResults;
+use crate::model::code::region_state::RegionState;
+use crate::model::replayed::replay_results::ReplayResults;
 use crate::model::{Model, SiteTotalsKey, find_by_path};
 
 pub(super) struct OwnTimes {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::CauseClass;
 use super::own::OwnTimes;
-use crate::model::region_state::RegionState;
+use crate::model::code::region_state::RegionState;
 use crate::model::{Region, RegionIdx};
 use serde::Serialize;
 

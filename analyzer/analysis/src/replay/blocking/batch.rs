@@ -2,8 +2,8 @@
 
 use super::causes::DelaySource;
 use super::history::EndedBy;
-use crate::model::region_state::{Ns, RegionState};
-use crate::model::waits::{WaitKey, WaitSums};
+use crate::model::code::region_state::{Ns, RegionState};
+use crate::model::replayed::waits::{WaitKey, WaitSums};
 
 #[derive(Clone, Copy, Debug)]
 pub struct HistoryStart {

@@ -11,8 +11,8 @@ use super::delays::{ActivityInterval, OwnCause};
 use super::history::{EndedBy, StateDuration, ThreadHistory};
 use super::paths::WaitPaths;
 use super::states::ThreadStates;
-use crate::model::interval::TimeInterval;
-use crate::model::region_state::{Ns, RegionState};
+use crate::model::code::region_state::{Ns, RegionState};
+use crate::model::ranks::interval::TimeInterval;
 use lbprof_thresholds::replay::MIN_CAUSE_OF_WAIT;
 
 /// Maximum number of causes that are kept of one wait. The parts of smaller causes are shared out among them.

@@ -13,7 +13,7 @@
 use rustc_hash::FxHashMap;
 
 use super::{ThreadHistory, ThreadState, ThreadStates};
-use crate::model::region_state::{Ns, RegionState};
+use crate::model::code::region_state::{Ns, RegionState};
 
 /// Nanoseconds on a path, by thread and kind.
 type PathSums = FxHashMap<(u32, RegionState), f64>;

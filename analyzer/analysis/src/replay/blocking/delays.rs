@@ -22,9 +22,9 @@ use rustc_hash::FxHashMap;
 use super::history::{PastInterval, ThreadHistory};
 use super::states::{ThreadState, ThreadStates};
 use super::tables::add_each;
-use crate::model::exact_sum::ExactNs;
-use crate::model::region_state::{Ns, RegionState};
-use crate::model::replay_results::DelayingCode;
+use crate::model::code::region_state::{Ns, RegionState};
+use crate::model::ranks::exact_sum::ExactNs;
+use crate::model::replayed::replay_results::DelayingCode;
 use crate::partial_result::PartialResult;
 use lbprof_thresholds::replay::MIN_DIFFERENCE_OF_CAUSE;
 

@@ -15,10 +15,10 @@ use super::delays::{DelaySums, DelayTotals, TimedSample};
 use super::history::{StateDuration, ThreadHistory};
 use super::states::ThreadStates;
 use super::tables::{WaitTotals, WaitsAndCauses, add_each};
-use crate::model::exact_sum::ExactNs;
-use crate::model::interval::TimeInterval;
-use crate::model::region_state::{Ns, RegionState};
-use crate::model::waits::{WaitKey, WaitState, WaitSums};
+use crate::model::code::region_state::{Ns, RegionState};
+use crate::model::ranks::exact_sum::ExactNs;
+use crate::model::ranks::interval::TimeInterval;
+use crate::model::replayed::waits::{WaitKey, WaitState, WaitSums};
 use crate::partial_result::PartialResult;
 
 /// Intervals and causes of all histories together from which on old ones are forgotten.

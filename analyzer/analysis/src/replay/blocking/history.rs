@@ -6,7 +6,7 @@
 use std::cell::Cell;
 
 use super::states::ThreadState;
-use crate::model::region_state::Ns;
+use crate::model::code::region_state::Ns;
 
 const NO_WAIT: u32 = u32::MAX;
 
@@ -231,7 +231,7 @@ mod tests {
     use lbprof_collector::Activity;
 
     use super::*;
-    use crate::model::region_state::RegionState;
+    use crate::model::code::region_state::RegionState;
     use crate::replay::blocking::states::ThreadStates;
 
     fn state(region: u32) -> ThreadState {

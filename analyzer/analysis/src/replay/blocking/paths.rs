@@ -3,7 +3,7 @@
 
 use super::history::{StateDuration, ThreadHistory};
 use super::states::{ThreadState, ThreadStates};
-use crate::model::region_state::Ns;
+use crate::model::code::region_state::Ns;
 
 /// Time in one state on both paths, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]

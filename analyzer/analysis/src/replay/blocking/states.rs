@@ -1,6 +1,6 @@
 //! Numbers for the states of threads: a thread and a kind of its time are one dense number, so that sums over them are lists.
 
-use crate::model::region_state::RegionState;
+use crate::model::code::region_state::RegionState;
 
 /// A thread and a kind of its time, by number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -8,9 +8,9 @@ use rustc_hash::FxHashMap;
 
 use super::history::StateDuration;
 use super::states::ThreadStates;
-use crate::model::exact_sum::ExactNs;
-use crate::model::region_state::{Ns, RegionState};
-use crate::model::waits::{BlockingTimes, WaitCall, WaitKey, WaitSums};
+use crate::model::code::region_state::{Ns, RegionState};
+use crate::model::ranks::exact_sum::ExactNs;
+use crate::model::replayed::waits::{BlockingTimes, WaitCall, WaitKey, WaitSums};
 
 #[derive(Debug, Default)]
 pub(super) struct WaitTotals {

@@ -16,20 +16,20 @@ use rayon::Scope as Tasks;
 use self::scheduler::{NewcomerSinks, ThreadScheduler};
 use super::blocking::TimedSample;
 use super::comm_members::CommMembers;
-use super::consistent_cut::ConsistentCut;
+use super::cut::consistent_cut::ConsistentCut;
+use super::cut::segment_result::SegmentResult;
 use super::ended_call::EndedCall;
 use super::matching::{CallNeeds, CurrentCallEvent, EventMatcher};
-use super::observer::ReplayObserver;
-use super::scope::ReplayScope;
-use super::segment_result::SegmentResult;
+use super::observers::observer::ReplayObserver;
+use super::observers::scope::ReplayScope;
 use super::sinks::{EventSinks, ExplanationQueue, ObserverSink, WaitAnalysis};
 use super::thread::ReplayThread;
 use super::timeline::{RankInput, StepSource, TimelineStep};
 use super::what_if::{ScenarioClocks, ScenarioConditions};
 use crate::model::Model;
-use crate::model::interval::TimeInterval;
-use crate::model::region_state::Ns;
-use crate::model::replay_results::{ReplayCounts, ReplayedThread};
+use crate::model::code::region_state::Ns;
+use crate::model::ranks::interval::TimeInterval;
+use crate::model::replayed::replay_results::{ReplayCounts, ReplayedThread};
 use crate::read::pass::{FoldProgress, ProgressReport};
 
 /// Minimum number of steps in a batch that is handed to the explanation of waits.

@@ -7,10 +7,10 @@ use lbprof_collector::record::NONE;
 use rustc_hash::FxHashMap;
 
 use crate::model::Model;
-use crate::model::region_state::Ns;
-use crate::replay::consistent_cut::ConsistentCut;
+use crate::model::code::region_state::Ns;
+use crate::replay::cut::consistent_cut::ConsistentCut;
 use crate::replay::matching::EventMatcher;
-use crate::replay::scope::ReplayScope;
+use crate::replay::observers::scope::ReplayScope;
 use crate::replay::sinks::{ContinuedThread, EventSinks, NewThread};
 use crate::replay::thread::{ReplayThread, ResumeOrder};
 use crate::replay::timeline::StepSource;

@@ -4,13 +4,13 @@ use lbprof_collector::Operation;
 use lbprof_collector::record::NONE;
 use lbprof_collector::semantics::{CommunicationPattern, EpochStep};
 
-use super::channels::{TransferId, TransferSide};
-use super::collectives::CollectiveId;
+use super::pending::channels::{TransferId, TransferSide};
+use super::pending::collectives::CollectiveId;
 use super::started::StartedOperation;
 use super::{CurrentCallEvent, EventMatcher};
-use crate::model::interval::TimeInterval;
-use crate::model::region_state::Ns;
-use crate::replay::observer::{CancelledMessage, MatchedMessage, RequestOutcome};
+use crate::model::code::region_state::Ns;
+use crate::model::ranks::interval::TimeInterval;
+use crate::replay::observers::observer::{CancelledMessage, MatchedMessage, RequestOutcome};
 use crate::replay::sinks::{EventSinks, ObserverSink, PairSync};
 use crate::replay::timeline::{CommEvent, CommRole};
 

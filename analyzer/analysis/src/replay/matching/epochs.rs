@@ -8,12 +8,12 @@ use lbprof_collector::semantics::{EpochStep, SynchronisesWith};
 
 use super::locks::{ALL, HeldLock, LockOfRank, LockRelease};
 use super::needs::CallNeeds;
-use super::signals::{AwaitedId, SentSignal, SignalKind, SignalRoute};
+use super::pending::signals::{AwaitedId, SentSignal, SignalKind, SignalRoute};
 use super::started::StartedOperation;
 use super::{CurrentCallEvent, EventMatcher};
-use crate::model::interval::TimeInterval;
-use crate::model::region_state::Ns;
-use crate::model::waits::WaitState;
+use crate::model::code::region_state::Ns;
+use crate::model::ranks::interval::TimeInterval;
+use crate::model::replayed::waits::WaitState;
 use crate::replay::ended_call::{CallNeed, NeedClock};
 use crate::replay::sinks::{EventSinks, PairSync};
 use crate::replay::timeline::{CommEvent, CommRole};

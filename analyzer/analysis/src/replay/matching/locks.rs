@@ -10,7 +10,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::model::region_state::Ns;
+use crate::model::code::region_state::Ns;
 use crate::replay::what_if::NotedClocks;
 
 /// An RMA window: index of the communicator, and which it is there.

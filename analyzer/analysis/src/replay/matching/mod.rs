@@ -11,20 +11,15 @@
 //! The engine calls [`EventMatcher`] for each start and end of a call, in the order of time. Its results go to the sinks. The engine resumes
 //! the threads in [`EventMatcher::woken`], whose needs may be satisfied now.
 
-mod channels;
-mod collectives;
 mod demand;
 mod ends;
-mod entries;
 mod epochs;
-mod free_places;
 mod locks;
 mod message_coupling;
 mod needs;
+mod pending;
 mod progress;
-mod request_queue;
 mod requests;
-mod signals;
 mod started;
 mod starts;
 
@@ -33,24 +28,24 @@ use std::sync::Arc;
 use lbprof_collector::record::NONE;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use self::channels::{MessageChannel, OpenTransfers};
-use self::collectives::OpenCollectives;
 pub use self::demand::OnDemand;
 use self::demand::WorkDemands;
 use self::locks::RmaLocks;
 use self::message_coupling::MessageCoupling;
 pub use self::needs::CallNeeds;
+use self::pending::channels::{MessageChannel, OpenTransfers};
+use self::pending::collectives::OpenCollectives;
+use self::pending::signals::{AwaitedId, OpenSignals};
 use self::requests::OpenRequests;
-use self::signals::{AwaitedId, OpenSignals};
 use self::started::{NOTHING, StartedOperations};
 use super::comm_members::CommMembers;
 use super::sinks::NewThread;
 use super::thread::ReplayThread;
 use super::timeline::{CommEvent, TimelineStep};
 use crate::model::Model;
-use crate::model::interval::TimeInterval;
-use crate::model::region_state::{Ns, RegionState};
-use crate::model::replay_results::ReplayCounts;
+use crate::model::code::region_state::{Ns, RegionState};
+use crate::model::ranks::interval::TimeInterval;
+use crate::model::replayed::replay_results::ReplayCounts;
 
 pub struct CurrentCallEvent<'a> {
     pub thread: u32,

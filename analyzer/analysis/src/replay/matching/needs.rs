@@ -4,13 +4,13 @@ use lbprof_collector::semantics::{CommunicationPattern, EpochStep, OperationSema
 use lbprof_collector::{Activity, Operation};
 use lbprof_thresholds::replay::MAX_BYTES_SENT_AT_ONCE;
 
-use super::channels::{MessageTransfer, TransferId, TransferSide};
-use super::collectives::{CollectiveId, CollectiveInstance, CollectiveMember};
-use super::entries::CollectiveEntry;
+use super::pending::channels::{MessageTransfer, TransferId, TransferSide};
+use super::pending::collectives::{CollectiveId, CollectiveInstance, CollectiveMember};
+use super::pending::entries::CollectiveEntry;
 use super::started::{StartedOperation, StartedOperations};
 use super::{CurrentCallEvent, EventMatcher};
-use crate::model::region_state::RegionState;
-use crate::model::waits::WaitState;
+use crate::model::code::region_state::RegionState;
+use crate::model::replayed::waits::WaitState;
 use crate::replay::ended_call::{CallNeed, NeedClock};
 use crate::replay::sinks::EventSinks;
 use crate::replay::timeline::CommRole;

@@ -15,12 +15,12 @@
 //! completes it.
 
 use super::EventMatcher;
-use super::channels::{MessageTransfer, OpenTransfers, TransferId};
 use super::message_coupling::{AwaitedSide, MessageClass, MessageCoupling};
 use super::needs::{CallNeeds, CompleteSend, need_of_message};
-use crate::model::interval::TimeInterval;
-use crate::model::region_state::{Ns, RegionState};
-use crate::model::waits::WaitState;
+use super::pending::channels::{MessageTransfer, OpenTransfers, TransferId};
+use crate::model::code::region_state::{Ns, RegionState};
+use crate::model::ranks::interval::TimeInterval;
+use crate::model::replayed::waits::WaitState;
 use crate::replay::blocking::EndedBy;
 use crate::replay::ended_call::{CallNeed, NeedClock};
 use crate::replay::thread::{ReplayThread, ThreadPresence};

@@ -1,8 +1,8 @@
 //! The operations that events start and requests stand for.
 
-use super::channels::TransferId;
-use super::collectives::CollectiveId;
-use super::signals::AwaitedId;
+use super::pending::channels::TransferId;
+use super::pending::collectives::CollectiveId;
+use super::pending::signals::AwaitedId;
 
 #[derive(Clone, Copy, Debug)]
 pub enum StartedOperation {

@@ -4,9 +4,9 @@ use lbprof_collector::Operation;
 use lbprof_collector::record::NONE;
 use lbprof_collector::semantics::{CommunicationPattern, OperationSemantics, SendMode};
 
-use super::channels::TransferSide;
-use super::collectives::{CollectiveId, CollectiveInstance, CollectiveMember};
-use super::entries::CollectiveEntry;
+use super::pending::channels::TransferSide;
+use super::pending::collectives::{CollectiveId, CollectiveInstance, CollectiveMember};
+use super::pending::entries::CollectiveEntry;
 use super::started::StartedOperation;
 use super::{CurrentCallEvent, EventMatcher, KnownRank};
 use crate::replay::sinks::EventSinks;

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A segment ends at a collective that synchronises all ranks. Only the replay of the segment shows whether the run can be cut there
-//! ([`super::consistent_cut`]). If it cannot, everything from the start of that segment on is replayed as one. The result therefore does
+//! ([`super::cut::consistent_cut`]). If it cannot, everything from the start of that segment on is replayed as one. The result therefore does
 //! not depend on the number of segments that are replayed at a time.
 //!
 //! One thing is not carried over a cut: what was inferred about the MPI library, namely up to which size sends do not wait for their
@@ -25,9 +25,9 @@ use self::segment_replay::SegmentReplay;
 pub(crate) use self::surveyed_run::StackSample;
 use self::surveyed_run::{LocalRanks, LookupTables, choose_leading_rank};
 pub use self::surveyed_run::{ReplayOptions, SurveyedRun};
-use super::observer::{ReplayObserver, SegmentObserver};
-use super::segment_result::SegmentResult;
-use crate::model::replay_results::ReplayResults;
+use super::cut::segment_result::SegmentResult;
+use super::observers::observer::{ReplayObserver, SegmentObserver};
+use crate::model::replayed::replay_results::ReplayResults;
 use crate::read::pass::ProgressReport;
 
 /// Replays a run as it was and in what-if scenarios, segments at a time. A fork of the observer sees each of them.

@@ -7,8 +7,8 @@ use bincode::{Decode, Encode};
 use lbprof_collector::record::NONE;
 use rustc_hash::FxHashSet;
 
-use crate::model::region_state::Ns;
-use crate::replay::consistent_cut::{RankAtCut, may_cut};
+use crate::model::code::region_state::Ns;
+use crate::replay::cut::consistent_cut::{RankAtCut, may_cut};
 use crate::replay::timeline::{CommEvent, CommRole, RankInput, RankSteps, StepChunk, TimelineStep};
 
 /// Maximum number of steps that a rank may have in a segment, as a multiple of the desired number. They are kept in memory.

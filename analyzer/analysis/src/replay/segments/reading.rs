@@ -1,6 +1,6 @@
 //! Reads the steps of ranks, one segment of the run after another.
 //!
-//! A segment ends with the first collective at which the run may be cut ([`crate::replay::consistent_cut::may_cut`]) after a number of steps of
+//! A segment ends with the first collective at which the run may be cut ([`crate::replay::cut::consistent_cut::may_cut`]) after a number of steps of
 //! the leading rank, and with the same collective of each other rank. So segments do not depend on the processes that replay them.
 
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::rank_reading::{CutMark, RankReading, StepsUpToCut};
-use crate::model::region_state::Ns;
-use crate::replay::consistent_cut::ConsistentCut;
+use crate::model::code::region_state::Ns;
+use crate::replay::cut::consistent_cut::ConsistentCut;
 use crate::replay::timeline::{RankInput, RankSteps, are_packed};
 
 pub struct SegmentReading<'a> {

@@ -9,10 +9,10 @@ use super::reading::{ReplaySegment, ReplaySegments};
 use super::surveyed_run::{SurveyedRun, open_rank_steps};
 use crate::partial_result::PartialResult;
 use crate::read::pass::ProgressReport;
-use crate::replay::consistent_cut::ConsistentCut;
+use crate::replay::cut::consistent_cut::ConsistentCut;
+use crate::replay::cut::segment_result::SegmentResult;
 use crate::replay::engine::{ReplayEngine, ReplaySetting};
-use crate::replay::observer::{ReplayObserver, SegmentObserver};
-use crate::replay::segment_result::SegmentResult;
+use crate::replay::observers::observer::{ReplayObserver, SegmentObserver};
 use crate::replay::timeline::RunIds;
 
 const MAX_AT_A_TIME: usize = 8;

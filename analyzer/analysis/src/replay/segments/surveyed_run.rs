@@ -6,19 +6,19 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::reading::LeadingRank;
-use crate::model::region_state::Ns;
-use crate::model::what_if::WhatIfScenario;
+use crate::model::code::region_state::Ns;
+use crate::model::replayed::what_if::WhatIfScenario;
 use crate::model::{Model, RankModel};
-use crate::profile::samples::SampleSource;
+use crate::profile::summed::samples::SampleSource;
 use crate::read::open::RecordedRun;
 use crate::replay::blocking::{MAX_INTERVALS, TimedSample};
 use crate::replay::comm_members::CommMembers;
-use crate::replay::consistent_cut::communicators_of_all;
+use crate::replay::cut::consistent_cut::communicators_of_all;
 use crate::replay::engine::ReplaySetting;
-use crate::replay::scope::ReplayScope;
+use crate::replay::observers::scope::ReplayScope;
 use crate::replay::timeline::{RankSteps, RegionLookup, RegionTable, RunClock, RunIds, are_packed};
 use crate::replay::what_if::ScenarioConditions;
-use crate::structure::sampled_code::SampledCode;
+use crate::structure::code::sampled_code::SampledCode;
 use crate::structure::survey::CallSurvey;
 use crate::structure::{CallPlacer, RunStructure};
 
@@ -68,7 +68,7 @@ pub struct ReplayOptions<'a> {
     pub scenarios: Vec<(WhatIfScenario, ScenarioConditions<'a>)>,
     /// The code that samples hit, if the code that makes others wait is wanted.
     pub code: Option<&'a SampledCode>,
-    /// Intervals and causes of the ranks' histories from which on old ones are forgotten, see [`ReplayResults::kept`](crate::model::replay_results::ReplayResults::kept).
+    /// Intervals and causes of the ranks' histories from which on old ones are forgotten, see [`ReplayResults::kept`](crate::model::replayed::replay_results::ReplayResults::kept).
     pub most_kept: usize,
     /// Steps of a segment of all ranks together, or `None` for the default.
     pub segment_steps: Option<usize>,

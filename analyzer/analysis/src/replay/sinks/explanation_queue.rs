@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rayon::Scope;
 
-use crate::model::region_state::Ns;
+use crate::model::code::region_state::Ns;
 use crate::read::read_ahead::ReadAhead;
 use crate::replay::blocking::{HistoryBatch, TimedSample, WaitExplainer};
 

@@ -21,11 +21,11 @@ pub use sync_times::PairSync;
 pub use wait_analysis::WaitAnalysis;
 
 use super::ended_call::{CallNeed, EndedCall, NeedClock};
-use super::scope::ReplayScope;
+use super::observers::scope::ReplayScope;
 use super::timeline::ParallelPart;
 use super::what_if::ScenarioClocks;
-use crate::model::interval::TimeInterval;
-use crate::model::region_state::{Ns, RegionState};
+use crate::model::code::region_state::{Ns, RegionState};
+use crate::model::ranks::interval::TimeInterval;
 
 #[derive(Clone, Copy, Debug)]
 pub struct NewThread {

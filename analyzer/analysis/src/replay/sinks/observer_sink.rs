@@ -4,12 +4,12 @@ use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
 
 use super::NewThread;
-use crate::model::interval::TimeInterval;
-use crate::model::region_state::{Ns, RegionState};
-use crate::model::replay_results::ReplayedThread;
-use crate::model::waits::WaitState;
+use crate::model::code::region_state::{Ns, RegionState};
+use crate::model::ranks::interval::TimeInterval;
+use crate::model::replayed::replay_results::ReplayedThread;
+use crate::model::replayed::waits::WaitState;
 use crate::replay::ended_call::EndedCall;
-use crate::replay::observer::{
+use crate::replay::observers::observer::{
     EndedRequest, InitialWait, MatchedMessage, ReplayObserver, RequestOutcome, StateInterval, TeamInterval,
     TeamThreadInterval,
 };

@@ -45,8 +45,8 @@
 
 use lbprof_collector::record::NONE;
 
-use crate::model::interval::TimeInterval;
-use crate::model::region_state::Ns;
+use crate::model::code::region_state::Ns;
+use crate::model::ranks::interval::TimeInterval;
 use crate::replay::comm_members::CommMembers;
 
 /// Number of synchronisations that are kept of each pair and communicator. The event that ended a wait lies before the end of the waiting

@@ -6,13 +6,13 @@ use lbprof_collector::record::NONE;
 use super::explanation_queue::ExplanationQueue;
 use super::sync_times::{PairSync, SyncTimes};
 use super::{ContinuedThread, NewThread};
-use crate::model::interval::TimeInterval;
-use crate::model::region_state::{Ns, RegionState};
-use crate::model::waits::{WaitKey, WaitState, WaitSums};
+use crate::model::code::region_state::{Ns, RegionState};
+use crate::model::ranks::interval::TimeInterval;
+use crate::model::replayed::waits::{WaitKey, WaitState, WaitSums};
 use crate::replay::blocking::{BlockingInterval, DelaySource, EndedBy, ExplainedWaits, HistoryStart};
 use crate::replay::comm_members::CommMembers;
 use crate::replay::ended_call::{CallWait, EndedCall};
-use crate::replay::scope::ReplayScope;
+use crate::replay::observers::scope::ReplayScope;
 use crate::replay::timeline::TimelineStep;
 
 pub struct WaitAnalysis<'a, 'scope> {

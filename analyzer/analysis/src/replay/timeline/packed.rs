@@ -19,7 +19,7 @@ use bincode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
 use super::step::{CallFacts, CommEvent, ParallelPart, StepBatch, TimelineStep};
-use crate::model::region_state::Ns;
+use crate::model::code::region_state::Ns;
 
 /// Number of steps in a chunk. A batch is freed by chunks.
 pub const CHUNK: usize = 256;
@@ -303,7 +303,7 @@ mod tests {
 
     use super::*;
     use crate::codec::{decode_value, encode_value};
-    use crate::model::region_state::RegionState;
+    use crate::model::code::region_state::RegionState;
     use crate::replay::timeline::{CommRole, StepChunk};
 
     /// Steps of a part.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::model::sites::CallSiteTable;
+use crate::model::code::sites::CallSiteTable;
 use crate::model::{Model, RegionIdx};
 use crate::read::definitions::RankDefinitions;
 use crate::structure::RunStructure;

@@ -6,7 +6,7 @@ use bincode::{Decode, Encode};
 use lbprof_collector::record::{NO_PEER, NONE};
 use lbprof_collector::semantics::{CommunicationPattern, EpochStep, SendMode};
 
-use crate::model::region_state::{Ns, RegionState};
+use crate::model::code::region_state::{Ns, RegionState};
 
 /// The role of a call, or of a part of one, in a communication with another rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]

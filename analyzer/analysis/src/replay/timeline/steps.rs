@@ -25,7 +25,7 @@ use super::persistent::PreparedRequests;
 use super::probed_message::ProbedMessage;
 use super::region_lookup::RegionLookup;
 use super::step::{CallFacts, CommEvent, CommRole, ParallelPart, StepBatch, TimelineStep};
-use crate::model::region_state::{Ns, RegionState};
+use crate::model::code::region_state::{Ns, RegionState};
 use crate::model::{Communicator, RegionIdx};
 use crate::read::definitions::RankDefinitions;
 use crate::structure::survey::RankSurvey;

@@ -10,8 +10,8 @@
 
 use super::conditions::{ScenarioConditions, ScenarioWork};
 use super::group::{Lanes, RETURNS, ScenarioGroup, ThreadClocks, WIDTH, later_time};
-use crate::model::interval::TimeInterval;
-use crate::model::region_state::{Ns, RegionState};
+use crate::model::code::region_state::{Ns, RegionState};
+use crate::model::ranks::interval::TimeInterval;
 use crate::replay::timeline::ParallelPart;
 
 /// Clocks noted at some time, one for each replay.

@@ -2,7 +2,7 @@
 
 use super::conditions::{ScenarioConditions, ScenarioNetwork, ScenarioWork};
 use super::pace::{ComputationPace, PartFactors};
-use crate::model::region_state::{Ns, RegionState};
+use crate::model::code::region_state::{Ns, RegionState};
 
 /// Number of replays that run side by side.
 pub const WIDTH: usize = 4;

@@ -13,7 +13,7 @@
 //!     the rest of a call, on the measured network alone
 //! ```
 //!
-//! The prediction is the latest clock at the end of the window; segments add up ([`super::segment_result`]).
+//! The prediction is the latest clock at the end of the window; segments add up ([`super::cut::segment_result`]).
 
 mod alignment;
 mod balance;

@@ -14,8 +14,8 @@ use lbprof_collector::Activity;
 use lbprof_thresholds::replay::MAX_COMPUTATION_OF_IDLE_RANK;
 use rustc_hash::FxHashMap;
 
-use crate::model::interval::TimeInterval;
-use crate::model::region_state::Ns;
+use crate::model::code::region_state::Ns;
+use crate::model::ranks::interval::TimeInterval;
 use crate::model::{IterationSeries, RegionIdx};
 
 pub type IterationValues<T> = FxHashMap<u32, T>;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::what_if::WhatIfScenario;
+use crate::model::replayed::what_if::WhatIfScenario;
 use lbprof_collector::Activity;
 use lbprof_thresholds::replay::{MIN_CALLS_OF_STAR_CENTER, MIN_GAIN_OF_SCENARIO};
 
@@ -14,7 +14,7 @@ use super::branches::BranchGroups;
 use super::conditions::{ScenarioConditions, ScenarioNetwork, ScenarioWork};
 use super::mean::{factors_to_mean, mean_of_who_computes, mean_time};
 use super::threads::ThreadChange;
-use crate::model::threads::ParallelRegion;
+use crate::model::ranks::threads::ParallelRegion;
 use crate::model::{Model, OwnLoops, RankModel, RegionIdx};
 
 /// Maximum number of regions, and of ranks, in default scenarios.

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use crate::model::RegionIdx;
-use crate::model::region_state::Ns;
+use crate::model::code::region_state::Ns;
 use crate::replay::timeline::ParallelPart;
 
 /// A change of what ranks' threads do.

@@ -1,9 +1,9 @@
 //! Finds the loops in a rank's calls, from the calls alone.
 
 use crate::structure::iterations::candidates::{self, FollowerCounts};
-use crate::structure::iterations::found_loop::{FoundLoop, count_within};
 use crate::structure::iterations::judge;
-use crate::structure::iterations::outline;
+use crate::structure::iterations::patterns::found_loop::{FoundLoop, count_within};
+use crate::structure::iterations::patterns::outline;
 use crate::structure::iterations::sequence::CallSequence;
 use crate::structure::iterations::window::CallWindow;
 use lbprof_thresholds::loops::MIN_LOOP_ITERATIONS;

@@ -20,27 +20,21 @@
 //! |---|---|
 //! | [`window`], [`found_loop`] | the calls that are searched, and a loop in them |
 //! | [`find`] | the loops of a window of calls: [`find::find_loops`] |
-//! | [`split`] | splits the run's calls into intervals, call by call: [`split::CallSplitter`] |
-//! | [`number`] | the iteration that each interval belongs to: [`number::number_iterations`] |
-//! | [`bursts`] | groups of iterations in which only the first computes: [`bursts::join_bursts`] |
-//! | [`rounds`] | iterations that form a round of messages: [`rounds::take_rounds`] |
-//! | [`occasional`] | calls that occur in some iterations only: [`occasional::occasional_tokens`] |
-//! | [`carried`] | the bytes in iterations, which reveal calls of a wrapper: [`carried::carried_bytes`] |
+//! | [`split`] | splits the run's calls into intervals, call by call: [`numbering::split::CallSplitter`] |
+//! | [`number`] | the iteration that each interval belongs to: [`numbering::number::number_iterations`] |
+//! | [`bursts`] | groups of iterations in which only the first computes: [`patterns::bursts::join_bursts`] |
+//! | [`rounds`] | iterations that form a round of messages: [`patterns::rounds::take_rounds`] |
+//! | [`occasional`] | calls that occur in some iterations only: [`numbering::occasional::occasional_tokens`] |
+//! | [`carried`] | the bytes in iterations, which reveal calls of a wrapper: [`numbering::carried::carried_bytes`] |
 
 mod anchor;
-pub mod bursts;
 mod candidates;
-pub mod carried;
 mod counts;
 mod extras;
 pub mod find;
-pub mod found_loop;
 mod iteration_split;
 mod judge;
-pub mod number;
-pub mod occasional;
-mod outline;
-pub mod rounds;
+pub mod numbering;
+pub mod patterns;
 mod sequence;
-pub mod split;
 pub mod window;

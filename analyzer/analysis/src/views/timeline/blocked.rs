@@ -3,7 +3,7 @@
 use super::super::iterations::{IterationColumns, ViewPlan};
 use super::super::{RankRows, ValueMatrix};
 use super::shares::add_times;
-use crate::model::region_state::Ns;
+use crate::model::code::region_state::Ns;
 use crate::model::{IterationSeries, Model};
 
 pub(super) struct BlockedIterations<'a> {

@@ -20,11 +20,11 @@ use bincode::{Decode, Encode};
 use lbprof_collector::record::NONE;
 
 use super::{StackCourse, ValueMatrix};
-use crate::model::region_state::Ns;
-use crate::model::statistics;
-pub use crate::model::statistics::{STATES, state_name};
+use crate::model::code::region_state::Ns;
+use crate::model::replayed::statistics;
+pub use crate::model::replayed::statistics::{STATES, state_name};
 use crate::model::{Model, RegionIdx};
-use crate::structure::symbols::CodePlace;
+use crate::structure::code::symbols::CodePlace;
 use lbprof_collector::words::GroupedNumber;
 pub use observer::{TimelineObservations, TimelineObserver};
 
@@ -83,7 +83,7 @@ pub struct WaitSeen {
     /// End of the wait.
     pub end: Ns,
     /// Why.
-    pub state: crate::model::waits::WaitState,
+    pub state: crate::model::replayed::waits::WaitState,
     /// Region of the wait.
     pub region: RegionIdx,
     /// Index of the call site; NONE where there is none.

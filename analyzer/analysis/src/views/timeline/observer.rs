@@ -10,9 +10,9 @@ use super::region_shares::RegionShares;
 use super::shares::StateShares;
 use super::{MessageSeen, STATES, SpanSeen, TeamSeen, TimelineView, WAITING, WaitSeen};
 use crate::model::Model;
-use crate::model::interval::TimeInterval;
-use crate::model::region_state::Ns;
-use crate::model::statistics;
+use crate::model::code::region_state::Ns;
+use crate::model::ranks::interval::TimeInterval;
+use crate::model::replayed::statistics;
 use crate::replay::{
     InitialWait, MatchedMessage, ReplayObserver, SegmentObserver, StateInterval, TeamInterval, TeamThreadInterval,
 };
@@ -229,9 +229,9 @@ mod tests {
 
     use super::*;
     use crate::model::RankModel;
-    use crate::model::region_state::RegionState;
-    use crate::model::replay_results::ReplayedThread;
-    use crate::model::waits::WaitState;
+    use crate::model::code::region_state::RegionState;
+    use crate::model::replayed::replay_results::ReplayedThread;
+    use crate::model::replayed::waits::WaitState;
     use crate::replay::timeline::CallFacts;
 
     /// Ranks 0 and 2 of a run of 100 ns, which make so many calls.

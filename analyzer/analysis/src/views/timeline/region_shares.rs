@@ -2,8 +2,8 @@
 
 use super::shares::StateShares;
 use super::{RegionCourse, STATES};
-use crate::model::interval::TimeInterval;
-use crate::model::region_state::Ns;
+use crate::model::code::region_state::Ns;
+use crate::model::ranks::interval::TimeInterval;
 use crate::model::{Model, RegionIdx};
 use crate::views::regions::largest_regions;
 

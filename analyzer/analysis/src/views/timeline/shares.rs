@@ -1,7 +1,7 @@
 //! Adds up the states of rows of ranks in each bin of time.
 
 use super::STATES;
-use crate::model::region_state::Ns;
+use crate::model::code::region_state::Ns;
 
 /// Nanoseconds by state, row and bin. Whole numbers: in whatever groups segments of the run are joined, the sums are the same.
 pub(super) struct StateShares {

@@ -1,12 +1,12 @@
 //! Ranks wait for access to the memory of a rank that computes meanwhile.
 
-use lbprof_analysis::model::waits::WaitState;
+use lbprof_analysis::model::replayed::waits::WaitState;
 
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice, FindingCause};
-use crate::findings::loss_parts::LossParts;
-use crate::findings::windows::{WindowWait, longest_wait, most_awaited};
-use crate::phrases::ranks::waiting_ranks;
+use crate::findings::phrases::ranks::waiting_ranks;
+use crate::findings::shared::loss_parts::LossParts;
+use crate::findings::shared::windows::{WindowWait, longest_wait, most_awaited};
+use crate::losses::finding::{Finding, FindingAdvice, FindingCause};
 
 /// Detects that ranks wait for busy targets.
 pub fn find_busy_target(report: &Report, parts: &LossParts) -> Option<Finding> {

@@ -1,9 +1,9 @@
 //! MPI calls functions of the program, as for a user-defined reduction.
 
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice, FindingCause, FindingPlace};
-use crate::findings::loss_parts::LossParts;
-use crate::phrases::functions::called_by_mpi;
+use crate::findings::phrases::functions::called_by_mpi;
+use crate::findings::shared::loss_parts::LossParts;
+use crate::losses::finding::{Finding, FindingAdvice, FindingCause, FindingPlace};
 
 /// Detects that the program's own code runs within MPI.
 pub fn find_callbacks_of_mpi(report: &Report, parts: &LossParts) -> Option<Finding> {

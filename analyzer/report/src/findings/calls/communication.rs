@@ -2,9 +2,9 @@
 
 use super::messages;
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice, FindingCause};
-use crate::findings::amounts::may_compute;
-use crate::findings::loss_parts::LossParts;
+use crate::findings::shared::amounts::may_compute;
+use crate::findings::shared::loss_parts::LossParts;
+use crate::losses::finding::{Finding, FindingAdvice, FindingCause};
 
 /// Detects that time is lost to communication.
 pub fn find_communication_loss(report: &Report, parts: &LossParts) -> Option<Finding> {

@@ -4,9 +4,9 @@ use lbprof_collector::Activity;
 use lbprof_thresholds::wording::MIN_LOSS_IN_ONE_PLACE;
 
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice, FindingCause, FindingPlace};
-use crate::findings::loss_parts::LossParts;
-use crate::phrases::ranks::{named_ranks, who_waits};
+use crate::findings::phrases::ranks::{named_ranks, who_waits};
+use crate::findings::shared::loss_parts::LossParts;
+use crate::losses::finding::{Finding, FindingAdvice, FindingCause, FindingPlace};
 
 /// Detects that time is lost to access to files.
 pub fn find_file_access_loss(report: &Report, parts: &LossParts) -> Option<Finding> {

@@ -1,12 +1,12 @@
 //! Ranks compute while they hold a lock of a window that others wait for.
 
-use lbprof_analysis::model::waits::WaitState;
+use lbprof_analysis::model::replayed::waits::WaitState;
 
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice, FindingCause};
-use crate::findings::loss_parts::LossParts;
-use crate::findings::windows::{WindowWait, longest_wait, most_awaited};
-use crate::phrases::ranks::who_waits;
+use crate::findings::phrases::ranks::who_waits;
+use crate::findings::shared::loss_parts::LossParts;
+use crate::findings::shared::windows::{WindowWait, longest_wait, most_awaited};
+use crate::losses::finding::{Finding, FindingAdvice, FindingCause};
 
 /// Detects that ranks wait for locks that are held while their holders compute.
 pub fn find_held_lock(report: &Report, parts: &LossParts) -> Option<Finding> {

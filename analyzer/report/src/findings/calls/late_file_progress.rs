@@ -5,12 +5,12 @@ use lbprof_collector::Activity;
 use lbprof_thresholds::wording::MIN_LOSS_IN_ONE_PLACE;
 
 use super::file_access::waited_s;
-use crate::finding::{Finding, FindingAdvice, FindingCause, FindingPlace};
-use crate::findings::gain;
-use crate::findings::loss_parts::LossParts;
+use crate::findings::phrases::ranks::{named_ranks, who_waits};
+use crate::findings::shared::gain;
+use crate::findings::shared::loss_parts::LossParts;
 use crate::losses::LossAt;
-use crate::phrases::ranks::{named_ranks, who_waits};
-use crate::words::{format_bytes, format_count, format_seconds, seconds_like};
+use crate::losses::finding::{Finding, FindingAdvice, FindingCause, FindingPlace};
+use crate::rows::words::{format_bytes, format_count, format_seconds, seconds_like};
 use crate::{Report, SiteRow};
 
 /// Detects that most access to files is waiting for nonblocking operations, during which ranks computed for as long before.

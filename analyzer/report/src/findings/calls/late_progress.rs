@@ -4,8 +4,8 @@ use lbprof_thresholds::verdict::MIN_BYTES_OF_LARGE_MESSAGE;
 
 use super::messages;
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice};
-use crate::findings::loss_parts::LossParts;
+use crate::findings::shared::loss_parts::LossParts;
+use crate::losses::finding::{Finding, FindingAdvice};
 
 /// Detects that ranks wait for large messages, or for collectives, that were started before.
 pub fn find_late_progress(report: &Report, parts: &LossParts) -> Option<Finding> {

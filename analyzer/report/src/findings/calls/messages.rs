@@ -1,13 +1,13 @@
 //! Parts that findings about messages share: the call with most of them, in words, and what an ideal network would save.
 
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice, FindingCause, FindingGain, FindingPlace, FindingSubject};
-use crate::findings::amounts::{CallAmounts, may_compute};
-use crate::findings::gain;
-use crate::findings::loss_parts::LossParts;
+use crate::findings::phrases::ranks::named_ranks;
+use crate::findings::shared::amounts::{CallAmounts, may_compute};
+use crate::findings::shared::gain;
+use crate::findings::shared::loss_parts::LossParts;
 use crate::losses::LossAt;
-use crate::phrases::ranks::named_ranks;
-use crate::words::{format_bytes, format_plural, format_seconds, seconds_like};
+use crate::losses::finding::{Finding, FindingAdvice, FindingCause, FindingGain, FindingPlace, FindingSubject};
+use crate::rows::words::{format_bytes, format_plural, format_seconds, seconds_like};
 
 /// Returns a finding about messages, in the calls that take longest.
 pub fn message_finding(report: &Report, parts: &LossParts, kind: &'static str, to: &'static str) -> Finding {

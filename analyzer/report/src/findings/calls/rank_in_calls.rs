@@ -2,9 +2,9 @@
 
 use super::messages;
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice, FindingCause, FindingPlace, FindingSubject};
-use crate::findings::loss_parts::LossParts;
-use crate::phrases::ranks::waiting_ranks;
+use crate::findings::phrases::ranks::waiting_ranks;
+use crate::findings::shared::loss_parts::LossParts;
+use crate::losses::finding::{Finding, FindingAdvice, FindingCause, FindingPlace, FindingSubject};
 
 /// Detects that most of the time in calls is waiting for the calls of one rank.
 pub fn find_rank_in_calls(report: &Report, parts: &LossParts) -> Option<Finding> {

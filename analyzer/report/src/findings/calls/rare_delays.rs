@@ -2,11 +2,11 @@
 
 use super::messages;
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice, FindingCause, FindingPlace, FindingSubject};
-use crate::findings::loss_parts::LossParts;
-use crate::phrases::ranks::named_ranks;
-use crate::rare_delays::RareDelays;
-use crate::words::{escape_name, format_count, format_plural, format_seconds, seconds_like};
+use crate::findings::phrases::ranks::named_ranks;
+use crate::findings::shared::loss_parts::LossParts;
+use crate::losses::finding::{Finding, FindingAdvice, FindingCause, FindingPlace, FindingSubject};
+use crate::losses::rare_delays::RareDelays;
+use crate::rows::words::{escape_name, format_count, format_plural, format_seconds, seconds_like};
 
 /// Most hosts that are named.
 const MAX_HOSTS: usize = 3;

@@ -1,8 +1,8 @@
 //! The recorder's own time.
 
 use crate::Report;
-use crate::finding::{Finding, FindingCause, FindingSubject};
-use crate::findings::loss_parts::LossParts;
+use crate::findings::shared::loss_parts::LossParts;
+use crate::losses::finding::{Finding, FindingCause, FindingSubject};
 
 /// Detects that time is lost to the recorder.
 pub fn find_recorder_cost(_: &Report, parts: &LossParts) -> Option<Finding> {

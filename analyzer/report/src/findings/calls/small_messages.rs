@@ -4,8 +4,8 @@ use lbprof_thresholds::verdict::{MAX_BYTES_OF_SMALL_MESSAGE, MAX_TIME_OF_SMALL_M
 
 use super::messages;
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice};
-use crate::findings::loss_parts::LossParts;
+use crate::findings::shared::loss_parts::LossParts;
+use crate::losses::finding::{Finding, FindingAdvice};
 
 /// Detects that ranks spend their time in calls on many small messages.
 pub fn find_small_messages(report: &Report, parts: &LossParts) -> Option<Finding> {

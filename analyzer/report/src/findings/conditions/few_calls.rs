@@ -1,8 +1,8 @@
 //! There are too few calls to judge a run.
 
 use crate::Report;
-use crate::finding::Finding;
-use crate::phrases::doubts;
+use crate::findings::phrases::doubts;
+use crate::losses::finding::Finding;
 
 /// Detects that ranks make hardly any calls, though they compute.
 pub fn find_run_of_few_calls(report: &Report, _: &[Finding]) -> Option<Finding> {

@@ -3,9 +3,9 @@
 use lbprof_thresholds::wording::MIN_COMPARED_CPU_TIME;
 
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice};
-use crate::findings::place;
-use crate::phrases::doubts;
+use crate::findings::phrases::doubts;
+use crate::findings::shared::place;
+use crate::losses::finding::{Finding, FindingAdvice};
 
 /// Detects that the answer would be wrong because ranks had no cores. Without a core in MPI, a rank waits longer there: that overturns only what is said of
 /// messages.

@@ -1,10 +1,10 @@
 //! There is one rank, which shows nothing about balance.
 
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice};
-use crate::phrases::ranks::computing_share;
-use crate::phrases::working_pool::find_working_pool;
-use crate::words::seconds_like;
+use crate::findings::phrases::ranks::computing_share;
+use crate::findings::phrases::working_pool::find_working_pool;
+use crate::losses::finding::{Finding, FindingAdvice};
+use crate::rows::words::seconds_like;
 
 /// Detects that there is one rank, without threads.
 pub fn find_single_rank(report: &Report, _: &[Finding]) -> Option<Finding> {

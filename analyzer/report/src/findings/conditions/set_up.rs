@@ -3,10 +3,10 @@
 use lbprof_thresholds::verdict::MAX_RUN_OF_SET_UP;
 
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice, FindingSubject, FindingTone};
-use crate::phrases::lifetime::phases_in_words;
-use crate::phrases::ranks::short_percent;
-use crate::words::{format_seconds, seconds_like};
+use crate::findings::phrases::lifetime::phases_in_words;
+use crate::findings::phrases::ranks::short_percent;
+use crate::losses::finding::{Finding, FindingAdvice, FindingSubject, FindingTone};
+use crate::rows::words::{format_seconds, seconds_like};
 
 /// Detects that set-up takes longer than the work of the ranks together.
 pub fn find_set_up_time(report: &Report, figures: &[Finding]) -> Option<Finding> {

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::definition::EndReason;
 
-use crate::finding::{Finding, FindingSubject, FindingTone};
-use crate::phrases::names::place_name;
-use crate::phrases::ranks::{capitalize_text, named_ranks};
-use crate::words::{format_plural, format_seconds};
+use crate::findings::phrases::ranks::{capitalize_text, named_ranks};
+use crate::losses::finding::{Finding, FindingSubject, FindingTone};
+use crate::losses::names::place_name;
+use crate::rows::words::{format_plural, format_seconds};
 use crate::{RankRow, Report};
 use lbprof_analysis::read::open::list_ranks;
 

@@ -2,16 +2,16 @@
 
 use super::slowest;
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice};
-use crate::findings::loss_parts::LossParts;
+use crate::findings::phrases::doubts::idle_state;
+use crate::findings::phrases::functions::certain_asleep_share;
+use crate::findings::phrases::ranks::{named_ranks, possible_stopper};
+use crate::findings::phrases::working_pool::find_working_pool;
+use crate::findings::shared::loss_parts::LossParts;
+use crate::findings::storage;
 use crate::findings::whole::thread_pool::{pool_in_words, pool_place, uneven_pool};
-use crate::longest_rank::LongestRank;
-use crate::phrases::doubts::idle_state;
-use crate::phrases::functions::certain_asleep_share;
-use crate::phrases::ranks::{named_ranks, possible_stopper};
-use crate::phrases::working_pool::find_working_pool;
-use crate::storage;
-use crate::thread_pools::ThreadPoolRow;
+use crate::losses::finding::{Finding, FindingAdvice};
+use crate::losses::longest_rank::LongestRank;
+use crate::threads::thread_pools::ThreadPoolRow;
 
 /// Detects that the rank that computes longest does not run for most of what it takes longer.
 pub fn find_asleep_rank(report: &Report, parts: &LossParts) -> Option<Finding> {

@@ -1,10 +1,10 @@
 //! A rank computes longer than the mean in the control of parallelism.
 
 use crate::Report;
-use crate::finding::{Finding, FindingCause, FindingPlace};
-use crate::findings::loss_parts::LossParts;
-use crate::phrases::names::region_name;
-use crate::phrases::ranks::named_ranks;
+use crate::findings::phrases::ranks::named_ranks;
+use crate::findings::shared::loss_parts::LossParts;
+use crate::losses::finding::{Finding, FindingCause, FindingPlace};
+use crate::losses::names::region_name;
 
 /// Detects that ranks wait for the control of parallelism by others.
 pub fn find_control_loss(report: &Report, parts: &LossParts) -> Option<Finding> {

@@ -2,9 +2,9 @@
 
 use super::slowest;
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice};
-use crate::findings::loss_parts::LossParts;
-use crate::phrases::ranks::{named_ranks, who_waits};
+use crate::findings::phrases::ranks::{named_ranks, who_waits};
+use crate::findings::shared::loss_parts::LossParts;
+use crate::losses::finding::{Finding, FindingAdvice};
 
 /// Detects that the ranks that compute longest get the work of ranks that get empty.
 pub fn find_emptied_rank_loss(report: &Report, parts: &LossParts) -> Option<Finding> {

@@ -4,10 +4,10 @@ use lbprof_thresholds::replay::MAX_COMPUTATION_OF_IDLE_RANK;
 
 use super::slowest;
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice};
-use crate::findings::gain;
-use crate::findings::loss_parts::LossParts;
-use crate::phrases::ranks::{factor_in_words, named_ranks};
+use crate::findings::phrases::ranks::{factor_in_words, named_ranks};
+use crate::findings::shared::gain;
+use crate::findings::shared::loss_parts::LossParts;
+use crate::losses::finding::{Finding, FindingAdvice};
 
 /// Detects that all ranks but the slow ones are idle, and that these are fewer.
 pub fn find_idle_rank_loss(report: &Report, parts: &LossParts) -> Option<Finding> {

@@ -2,11 +2,11 @@
 
 use super::slowest;
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice};
-use crate::findings::gain;
-use crate::findings::loss_parts::LossParts;
-use crate::phrases::ranks::{factor_in_words, waiting_ranks};
-use crate::words::seconds_like;
+use crate::findings::phrases::ranks::{factor_in_words, waiting_ranks};
+use crate::findings::shared::gain;
+use crate::findings::shared::loss_parts::LossParts;
+use crate::losses::finding::{Finding, FindingAdvice};
+use crate::rows::words::seconds_like;
 
 /// Detects that no tasks are left while a rank still works on its last one.
 pub fn find_awaited_last_task(report: &Report, parts: &LossParts) -> Option<Finding> {

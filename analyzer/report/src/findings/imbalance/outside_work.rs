@@ -4,12 +4,12 @@ use super::asleep_rank::SleepOfRank;
 use super::serial_code::{is_working_alone, time_of};
 use super::slowest;
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice, FindingCause};
-use crate::findings::gain;
-use crate::findings::loss_parts::LossParts;
-use crate::longest_rank::LongestRank;
-use crate::phrases::ranks::{named_ranks, who_waits};
-use crate::words::seconds_like;
+use crate::findings::phrases::ranks::{named_ranks, who_waits};
+use crate::findings::shared::gain;
+use crate::findings::shared::loss_parts::LossParts;
+use crate::losses::finding::{Finding, FindingAdvice, FindingCause};
+use crate::losses::longest_rank::LongestRank;
+use crate::rows::words::seconds_like;
 
 /// Detects that ranks wait for work before the main loop.
 pub fn find_set_up_work(report: &Report, _: &LossParts) -> Option<Finding> {

@@ -5,8 +5,8 @@ use lbprof_collector::StateGroup;
 use super::kernel_work::kernel_work_of_slowest;
 use super::slowest::{in_state, is_most, slow_rank_finding};
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice};
-use crate::findings::loss_parts::LossParts;
+use crate::findings::shared::loss_parts::LossParts;
+use crate::losses::finding::{Finding, FindingAdvice};
 
 /// Detects that the rank that computes longest is in one such state for most of what it takes longer.
 pub fn find_rank_in_state(report: &Report, parts: &LossParts) -> Option<Finding> {

@@ -6,11 +6,11 @@ use lbprof_thresholds::verdict::MAX_WORK_OF_OTHERS;
 
 use super::slowest;
 use crate::Report;
-use crate::finding::Finding;
-use crate::findings::loss_parts::LossParts;
-use crate::longest_rank::LongestRank;
-use crate::phrases::ranks::who_waits;
-use crate::words::seconds_like;
+use crate::findings::phrases::ranks::who_waits;
+use crate::findings::shared::loss_parts::LossParts;
+use crate::losses::finding::Finding;
+use crate::losses::longest_rank::LongestRank;
+use crate::rows::words::seconds_like;
 
 /// Detects that the rank that computes longest works alone where its excess lies.
 pub fn find_serial_code_loss(report: &Report, parts: &LossParts) -> Option<Finding> {

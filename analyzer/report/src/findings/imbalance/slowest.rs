@@ -3,14 +3,14 @@
 use lbprof_thresholds::verdict::MIN_EXCESS_ASLEEP;
 use lbprof_thresholds::wording::{MAX_UNCHANGED_IMBALANCE, MIN_CHANGED_IMBALANCE};
 
-use crate::excess_iterations::ExcessIterations;
-use crate::finding::{Finding, FindingAdvice, FindingCause, FindingSubject};
-use crate::findings::{gain, place};
+use crate::findings::phrases::ranks::{factor_in_words, named_ranks, short_percent, who_waits};
+use crate::findings::shared::{gain, place};
+use crate::findings::storage;
 use crate::fraction_of;
-use crate::longest_rank::LongestRank;
-use crate::phrases::ranks::{factor_in_words, named_ranks, short_percent, who_waits};
-use crate::storage;
-use crate::words::seconds_like;
+use crate::losses::finding::{Finding, FindingAdvice, FindingCause, FindingSubject};
+use crate::losses::longest_rank::LongestRank;
+use crate::rows::words::seconds_like;
+use crate::time::excess_iterations::ExcessIterations;
 use crate::{IterationRow, Report};
 
 /// Returns a finding about the rank that computes longest, and those that compute as long.

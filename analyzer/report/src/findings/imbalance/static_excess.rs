@@ -4,9 +4,9 @@ use lbprof_thresholds::wording::MIN_INSTRUCTIONS_OF_EXCESS;
 
 use super::slowest;
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice, FindingCause};
-use crate::findings::loss_parts::LossParts;
-use crate::phrases::ranks::{factor_in_words, is_mostly_asleep, named_ranks, who_waits};
+use crate::findings::phrases::ranks::{factor_in_words, is_mostly_asleep, named_ranks, who_waits};
+use crate::findings::shared::loss_parts::LossParts;
+use crate::losses::finding::{Finding, FindingAdvice, FindingCause};
 
 /// Detects that a rank computes longer than the mean.
 pub fn find_static_excess(report: &Report, parts: &LossParts) -> Option<Finding> {

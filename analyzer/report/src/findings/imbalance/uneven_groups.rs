@@ -2,13 +2,13 @@
 
 use super::slowest;
 use crate::Report;
-use crate::clusters::SharedCode;
-use crate::finding::{Finding, FindingAdvice};
-use crate::findings::loss_parts::LossParts;
-use crate::phrases::names::region_name;
-use crate::phrases::ranks::{factor_in_words, named_ranks};
-use crate::uneven_groups::CodeGroup;
-use crate::words::escape_name;
+use crate::balance::clusters::SharedCode;
+use crate::findings::phrases::ranks::{factor_in_words, named_ranks};
+use crate::findings::shared::loss_parts::LossParts;
+use crate::losses::finding::{Finding, FindingAdvice};
+use crate::losses::names::region_name;
+use crate::losses::uneven_groups::CodeGroup;
+use crate::rows::words::escape_name;
 
 /// Detects that one group of ranks runs code that takes longer than the code of the others.
 pub fn find_uneven_code_groups(report: &Report, parts: &LossParts) -> Option<Finding> {

@@ -1,11 +1,11 @@
 //! Workers wait for a coordinator that needs long for each request.
 
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice, FindingCause};
-use crate::findings::loss_parts::LossParts;
-use crate::findings::{coordinator, gain};
-use crate::phrases::ranks::{cluster_ranks, named_ranks};
-use crate::words::format_seconds;
+use crate::findings::phrases::ranks::{cluster_ranks, named_ranks};
+use crate::findings::shared::loss_parts::LossParts;
+use crate::findings::shared::{coordinator, gain};
+use crate::losses::finding::{Finding, FindingAdvice, FindingCause};
+use crate::rows::words::format_seconds;
 
 /// Detects that the judged ranks wait for the work of a coordinator.
 pub fn find_busy_coordinator(report: &Report, parts: &LossParts) -> Option<Finding> {

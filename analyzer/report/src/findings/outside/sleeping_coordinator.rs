@@ -1,10 +1,10 @@
 //! Workers wait for a coordinator that sleeps between its polls, while their messages lie there.
 
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice, FindingCause};
-use crate::findings::loss_parts::LossParts;
-use crate::findings::{coordinator, gain};
-use crate::phrases::ranks::{cluster_ranks, named_ranks};
+use crate::findings::phrases::ranks::{cluster_ranks, named_ranks};
+use crate::findings::shared::loss_parts::LossParts;
+use crate::findings::shared::{coordinator, gain};
+use crate::losses::finding::{Finding, FindingAdvice, FindingCause};
 
 /// Detects that the judged ranks wait for a coordinator that sleeps.
 pub fn find_sleeping_coordinator(report: &Report, parts: &LossParts) -> Option<Finding> {

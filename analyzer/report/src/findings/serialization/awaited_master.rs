@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 
 use lbprof_analysis::metrics::blocking::StateTimes;
-use lbprof_analysis::model::waits::WaitState;
+use lbprof_analysis::model::replayed::waits::WaitState;
 use lbprof_thresholds::metrics::MIN_OTHER_OPERATIONS;
 use lbprof_thresholds::verdict::{MIN_CAUSE_OF_MASTER, MIN_WAITING_FOR_MASTER};
 
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice, FindingCause};
-use crate::findings::loss_parts::LossParts;
-use crate::findings::place;
+use crate::findings::phrases::ranks::named_ranks;
+use crate::findings::shared::loss_parts::LossParts;
+use crate::findings::shared::place;
 use crate::losses::LossPlace;
-use crate::phrases::ranks::named_ranks;
-use crate::words::seconds_like;
+use crate::losses::finding::{Finding, FindingAdvice, FindingCause};
+use crate::rows::words::seconds_like;
 
 /// A master that others wait for.
 pub struct AwaitedMaster<'a> {

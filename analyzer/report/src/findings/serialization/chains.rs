@@ -5,10 +5,10 @@ use lbprof_thresholds::wording::MIN_GAIN_OF_BALANCE;
 
 use super::awaited_master::find_awaited_master;
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice, FindingCause};
-use crate::findings::loss_parts::LossParts;
-use crate::findings::{gain, place};
-use crate::phrases::ranks::named_ranks;
+use crate::findings::phrases::ranks::named_ranks;
+use crate::findings::shared::loss_parts::LossParts;
+use crate::findings::shared::{gain, place};
+use crate::losses::finding::{Finding, FindingAdvice, FindingCause};
 
 /// Detects that ranks depend on each other in chains within iterations.
 pub fn find_dependency_chains(report: &Report, parts: &LossParts) -> Option<Finding> {

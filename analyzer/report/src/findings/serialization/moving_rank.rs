@@ -2,9 +2,9 @@
 
 use super::turns::{SlowestTurn, advice_on_turns, is_lasting, turns_of_slowest};
 use crate::Report;
-use crate::finding::{Finding, FindingCause};
-use crate::findings::loss_parts::LossParts;
-use crate::findings::{gain, place};
+use crate::findings::shared::loss_parts::LossParts;
+use crate::findings::shared::{gain, place};
+use crate::losses::finding::{Finding, FindingCause};
 
 /// Most turns of slowest ranks that are named.
 const MAX_TURNS: usize = 3;

@@ -1,12 +1,12 @@
 //! In each part of an iteration a different rank is the slowest.
 
-use lbprof_analysis::model::what_if::WhatIfScenario;
+use lbprof_analysis::model::replayed::what_if::WhatIfScenario;
 
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice, FindingCause};
-use crate::findings::loss_parts::LossParts;
-use crate::findings::{gain, place};
-use crate::slow_parts::SlowPart;
+use crate::findings::shared::loss_parts::LossParts;
+use crate::findings::shared::{gain, place};
+use crate::losses::finding::{Finding, FindingAdvice, FindingCause};
+use crate::losses::slow_parts::SlowPart;
 
 /// Detects that different ranks are slow in different parts of an iteration.
 pub fn find_slow_in_parts(report: &Report, parts: &LossParts) -> Option<Finding> {

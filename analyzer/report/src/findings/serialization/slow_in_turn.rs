@@ -2,9 +2,9 @@
 
 use super::turns::{advice_on_turns, is_lasting, turns_of_slowest};
 use crate::Report;
-use crate::finding::{Finding, FindingCause};
-use crate::findings::loss_parts::LossParts;
-use crate::findings::{gain, place};
+use crate::findings::shared::loss_parts::LossParts;
+use crate::findings::shared::{gain, place};
+use crate::losses::finding::{Finding, FindingCause};
 
 /// The change that helps where balance in each iteration gains.
 const CHANGE: &str = "balance the work within each iteration (dynamic scheduling, smaller tasks), or let ranks wait for each other less often; a better \

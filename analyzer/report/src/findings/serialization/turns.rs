@@ -3,9 +3,9 @@
 use lbprof_thresholds::verdict::MIN_ITERATIONS_OF_TURN;
 
 use crate::Report;
-use crate::finding::FindingAdvice;
-use crate::iteration::IterationRow;
-use crate::what_if::PredictionRow;
+use crate::losses::finding::FindingAdvice;
+use crate::time::iteration::IterationRow;
+use crate::waiting::what_if::PredictionRow;
 
 /// Returns whether the slowest rank usually stays the same for several iterations.
 pub fn is_lasting(turns: &[SlowestTurn]) -> bool {
@@ -30,7 +30,7 @@ pub struct SlowestTurn {
 pub fn turns_of_slowest(report: &Report) -> Vec<SlowestTurn> {
     let rows: &[IterationRow] = report.iterations.as_ref().map_or(&[], |iterations| &iterations.rows);
     let mut turns: Vec<SlowestTurn> = Vec::new();
-    for row in crate::course::measured_iterations(rows) {
+    for row in crate::time::course::measured_iterations(rows) {
         match turns.last_mut().filter(|turn| turn.rank == row.slowest_rank) {
             Some(turn) => (turn.last, turn.iterations) = (row.iteration, turn.iterations + 1),
             None => turns.push(SlowestTurn {

@@ -2,10 +2,10 @@
 
 use super::awaited_master::find_awaited_master;
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice, FindingCause};
-use crate::findings::loss_parts::LossParts;
-use crate::findings::place;
-use crate::verdict::UndividedReason;
+use crate::findings::shared::loss_parts::LossParts;
+use crate::findings::shared::place;
+use crate::losses::finding::{Finding, FindingAdvice, FindingCause};
+use crate::losses::verdict::UndividedReason;
 
 /// Detects serialization of which the kind is not known.
 pub fn find_undivided_serialization(report: &Report, parts: &LossParts) -> Option<Finding> {

@@ -1,9 +1,9 @@
 //! Nearly all time is spent outside of MPI, but asleep or stopped.
 
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice, FindingTone};
-use crate::phrases::doubts::asleep_in_words;
-use crate::phrases::ranks::{computing_share, possible_stopper};
+use crate::findings::phrases::doubts::asleep_in_words;
+use crate::findings::phrases::ranks::{computing_share, possible_stopper};
+use crate::losses::finding::{Finding, FindingAdvice, FindingTone};
 
 /// Detects that ranks sleep for much of what counts as computation.
 pub fn find_sleeping_ranks(report: &Report) -> Option<Finding> {

@@ -1,8 +1,8 @@
 //! Nearly all time is computation.
 
-use crate::finding::{Finding, FindingTone};
-use crate::findings::gain;
-use crate::phrases::ranks::{capitalized_ranks, computing_share};
+use crate::findings::phrases::ranks::{capitalized_ranks, computing_share};
+use crate::findings::shared::gain;
+use crate::losses::finding::{Finding, FindingTone};
 use crate::{LifetimeTable, Report};
 
 /// Detects that there is little to gain.

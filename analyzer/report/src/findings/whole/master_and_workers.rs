@@ -1,9 +1,9 @@
 //! A master hands out work and is idle, and nearly all time of the others is computation.
 
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice, FindingTone};
-use crate::phrases::doubts::asleep_in_words;
-use crate::phrases::ranks::{computing_share, named_ranks, short_percent};
+use crate::findings::phrases::doubts::asleep_in_words;
+use crate::findings::phrases::ranks::{computing_share, named_ranks, short_percent};
+use crate::losses::finding::{Finding, FindingAdvice, FindingTone};
 
 /// Detects that workers are busy while their master is idle.
 pub fn find_master_and_workers(report: &Report) -> Option<Finding> {

@@ -1,7 +1,7 @@
 //! No rank computes, or nothing is known.
 
 use crate::Report;
-use crate::finding::{Finding, FindingTone};
+use crate::losses::finding::{Finding, FindingTone};
 
 /// Detects that there is nothing to balance.
 pub fn find_idle_program(report: &Report) -> Option<Finding> {

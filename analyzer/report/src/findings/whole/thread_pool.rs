@@ -3,14 +3,14 @@
 use lbprof_thresholds::verdict::{GOOD_CORE_EFFICIENCY, MIN_EXCESS_OF_POOL, MIN_WORK_OF_POOLS};
 
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice, FindingPlace, FindingTone};
-use crate::findings::place;
-use crate::phrases::functions::function_and_caller;
-use crate::phrases::names::LONGEST_NAME;
-use crate::phrases::ranks::{factor_in_words, is_mostly_asleep, short_percent};
-use crate::phrases::working_pool::{find_starved_pool, find_working_pool};
-use crate::thread_pools::ThreadPoolRow;
-use crate::words::{escape_name, format_plural, shorten_text};
+use crate::findings::phrases::functions::function_and_caller;
+use crate::findings::phrases::ranks::{factor_in_words, is_mostly_asleep, short_percent};
+use crate::findings::phrases::working_pool::{find_starved_pool, find_working_pool};
+use crate::findings::shared::place;
+use crate::losses::finding::{Finding, FindingAdvice, FindingPlace, FindingTone};
+use crate::losses::names::LONGEST_NAME;
+use crate::rows::words::{escape_name, format_plural, shorten_text};
+use crate::threads::thread_pools::ThreadPoolRow;
 
 /// Detects that nearly all time of the ranks counts as computation, but is waiting for a pool of threads, or that ranks poll until these have worked.
 pub fn find_idle_thread_pool(report: &Report) -> Option<Finding> {

@@ -1,9 +1,9 @@
 //! More is lost to threads that idle outside of MPI than to MPI.
 
 use crate::Report;
-use crate::finding::{Finding, FindingTone};
-use crate::findings::{gain, place};
-use crate::phrases::threads;
+use crate::findings::phrases::threads;
+use crate::findings::shared::{gain, place};
+use crate::losses::finding::{Finding, FindingTone};
 
 /// Detects that threads idle outside of MPI.
 pub fn find_core_losses(report: &Report) -> Option<Finding> {

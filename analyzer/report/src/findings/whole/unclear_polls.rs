@@ -3,8 +3,8 @@
 use lbprof_thresholds::verdict::GOOD_CORE_EFFICIENCY;
 
 use crate::Report;
-use crate::finding::{Finding, FindingAdvice, FindingTone};
-use crate::phrases::ranks::computing_share;
+use crate::findings::phrases::ranks::computing_share;
+use crate::losses::finding::{Finding, FindingAdvice, FindingTone};
 
 /// Detects that ranks may wait for much of what counts as computation.
 pub fn find_unclear_polls(report: &Report) -> Option<Finding> {

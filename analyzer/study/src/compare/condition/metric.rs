@@ -6,7 +6,7 @@ use MetricFormula::{Cores, Region, Run, Times};
 
 use crate::RunMetrics;
 use crate::run::RegionFigures;
-use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
+use lbprof_analysis::metrics::spread::load_balance::EfficiencyTimes;
 
 /// A metric of a run, or of one of its regions.
 #[derive(Clone, Debug, PartialEq, Eq)]

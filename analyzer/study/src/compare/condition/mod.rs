@@ -20,10 +20,10 @@ pub mod words;
 use serde::Serialize;
 
 use super::ComparisonSide;
-use super::regions::RegionList;
+use super::names::regions::RegionList;
 use crate::RunMetrics;
-use lbprof_analysis::metrics::median::median_of;
-use lbprof_report::words::escape_name;
+use lbprof_analysis::metrics::spread::median::median_of;
+use lbprof_report::rows::words::escape_name;
 pub use metric::{ConditionMetric, list_metric_names};
 use term::ConditionTerm;
 
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
     use crate::compare::NamedRun;
     use crate::run::RegionFigures;
-    use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
+    use lbprof_analysis::metrics::spread::load_balance::EfficiencyTimes;
 
     /// A run of 2 s in which ranks compute 1 s in the mean, and a region of 0.5 s on 2 ranks.
     fn side(elapsed_s: f64) -> ComparisonSide {

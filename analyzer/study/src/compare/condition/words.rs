@@ -1,7 +1,7 @@
 //! Conditions in words.
 
 use super::{ConditionOutcome, JudgedCondition};
-use lbprof_report::words::escape_name;
+use lbprof_report::rows::words::escape_name;
 
 /// A condition's values: `elapsed_s is 2, base 1.6`.
 pub fn condition_values(judged: &JudgedCondition) -> String {

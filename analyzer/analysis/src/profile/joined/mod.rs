@@ -1,0 +1,5 @@
+//! Iterations joined into blocks, so that memory stays bounded.
+
+pub(super) mod bounds;
+pub(super) mod found_iterations;
+pub mod joining;

@@ -1,0 +1,6 @@
+//! Numbers of iterations for each call.
+
+pub mod carried;
+pub mod number;
+pub mod occasional;
+pub mod split;

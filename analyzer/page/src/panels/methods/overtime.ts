@@ -1,0 +1,137 @@
+// The run over time: efficiencies and what ranks do, by windows of time and by blocks of iterations.
+import { Chart } from "../../pictures/chart";
+import { choice, el, field } from "../../frame/dom";
+import { NOT_REPLAYED } from "../../wording/emptyreasons";
+import { key } from "../../pictures/legend";
+import { svgButton } from "../../frame/save";
+import { CATEGORIES, stateColour } from "../../pictures/palette";
+import type { Panel } from "../../frame/panel";
+import type { BlockRow, Report, WindowRow } from "../../generated/report.generated";
+import { table } from "../../frame/table";
+import { onWindow, showWindow, timeWindow } from "../../frame/timewindow";
+import { percent, seconds, secondsLike } from "../../wording/words";
+
+export const overTime: Panel = {
+    id: "overtime",
+    title: "Over time",
+    about: "Efficiencies and what ranks do, from the begin of the run to its end: when did it get worse?",
+    missing: ({ report }) => (report.windows.length > 0 || report.blocks.length > 1 ? null : report.selection?.region ? "Windows of time are of all regions: make the page without --region." : `Nothing is known of single windows of time. ${NOT_REPLAYED}`),
+    build(host, { report }) {
+        const parts: ["windows" | "blocks", string][] = [];
+        if (report.windows.length > 0) {
+            parts.push(["windows", "windows of time"]);
+        }
+        if (report.blocks.length > 1) {
+            parts.push(["blocks", "blocks of iterations"]);
+        }
+        let by = parts[0][0];
+        const end = report.windows.at(-1)?.end_s ?? 0;
+        const zoomed = (from: number, to: number) => by === "windows" && showWindow(from <= 0 && to >= end ? null : { from, to }, chart);
+        const spec = () => ({ ...efficiencies(report, by), zoomed });
+        const chart: Chart = new Chart(spec());
+        const zoom = () => by === "windows" && chart.zoomTo(timeWindow()?.from ?? 0, timeWindow()?.to ?? end);
+        onWindow(chart, zoom);
+        const place = el("div");
+        const show = () => {
+            chart.show(spec());
+            zoom();
+            place.replaceChildren(by === "windows" ? states(report) : blocks(report));
+        };
+        place.append(by === "windows" ? states(report) : blocks(report));
+        const select = choice(parts, by, (value) => {
+            by = value as typeof by;
+            show();
+        });
+        host.append(el("div", { class: "controls" }, field("by", select)), chart.element, place);
+        return () => {
+            chart.draw();
+            zoom();
+        };
+    },
+};
+
+const NAMES = { parallel: "parallel efficiency", load_balance: "load balance", communication: "communication efficiency" } as const;
+
+/** Efficiencies by window, at the middle of each, or by block. */
+function efficiencies(report: Report, by: "windows" | "blocks") {
+    const rows: (WindowRow | BlockRow)[] = by === "windows" ? report.windows : report.blocks;
+    const middle = (row: WindowRow | BlockRow) => ("first" in row ? (row.first + row.last) / 2 : (row.begin_s + row.end_s) / 2);
+    const end = report.run.elapsed_s;
+    return {
+        label: `Efficiencies by ${by === "windows" ? "window of time" : "block of iterations"}`,
+        x: rows.map(middle),
+        series: Object.entries(NAMES).map(([name, text], at) => ({ name: text, values: rows.map((row) => row[name as keyof typeof NAMES] ?? NaN), colour: CATEGORIES[at] })),
+        height: 280,
+        text: percent,
+        xText: (at: number) => (by === "windows" ? secondsLike(at, end) : `iteration ${Math.round(at)}`),
+        range: [0, 1.02] as [number, number],
+    };
+}
+
+/** The share of each state, a bar for each window. */
+function states(report: Report): HTMLElement {
+    const names = [...new Set(report.windows.flatMap((row) => row.states.map((state) => state.state)))];
+    const order = ["computation", "waiting"];
+    names.sort((a, b) => (order.indexOf(a) + 9) % 9 - (order.indexOf(b) + 9) % 9);
+    const whole = Math.max(...report.windows.map((row) => row.states.reduce((sum, state) => sum + state.time_s, 0)));
+    const bars = report.windows.map((row) => {
+        const text = row.states.map((state) => `${state.state} ${percent(state.time_s / whole)}`).join(", ");
+        const column = el("div", { class: "column", title: `${seconds(row.begin_s)} to ${seconds(row.end_s)}: ${text}` });
+        for (const name of names) {
+            const part = el("span");
+            const time = row.states.find((state) => state.state === name)?.time_s ?? 0;
+            part.style.height = `${(100 * time) / whole}%`;
+            part.style.background = stateColour(name);
+            column.append(part);
+        }
+        return column;
+    });
+    const text = names.map((name) => `${name} ${percent(report.windows.reduce((sum, row) => sum + (row.states.find((state) => state.state === name)?.time_s ?? 0), 0) / (whole * report.windows.length))}`).join(", ");
+    const picture = el("div", { class: "states", role: "img", "aria-label": `Share of the ranks' time over the run: ${text}` }, ...bars);
+    return el(
+        "div",
+        {},
+        el("h3", {}, "What ranks do"),
+        el("div", { class: "legend" }, ...names.map((name) => key(stateColour(name), name))),
+        picture,
+        svgButton("what ranks do", () => shapes(picture)),
+        table<WindowRow>({
+            caption: "Windows of time",
+            rows: report.windows,
+            first: 10,
+            columns: [
+                { title: "from", time: (row) => row.begin_s },
+                { title: "to", time: (row) => row.end_s },
+                ...efficiencyColumns<WindowRow>(),
+            ],
+        }),
+    );
+}
+
+/** The bars, in pixels. */
+function shapes(picture: HTMLElement) {
+    const whole = picture.getBoundingClientRect();
+    const parts = [...picture.querySelectorAll<HTMLElement>(".column span")].map((part) => {
+        const { left, top, width, height } = part.getBoundingClientRect();
+        return { x: left - whole.left, y: top - whole.top, width, height, fill: getComputedStyle(part).backgroundColor };
+    });
+    return { width: whole.width, height: whole.height, shapes: parts };
+}
+
+function blocks(report: Report): HTMLElement {
+    return table<BlockRow>({
+        caption: "Blocks of iterations of the main loop",
+        rows: report.blocks,
+        columns: [
+            { title: "iterations", cell: (row) => (row.first === row.last ? String(row.first) : `${row.first} to ${row.last}`), by: (row) => row.first },
+            { title: "elapsed", term: "elapsed", time: (row) => row.elapsed_s },
+            ...efficiencyColumns<BlockRow>(),
+        ],
+    });
+}
+
+function efficiencyColumns<Row extends WindowRow | BlockRow>() {
+    const column = (name: keyof typeof NAMES) => ({ title: NAMES[name], term: NAMES[name], cell: (row: Row) => percent(row[name]), by: (row: Row) => row[name], right: true });
+    const rank = { title: "slowest rank", cell: (row: Row) => (row.slowest_rank === null ? "–" : String(row.slowest_rank)), by: (row: Row) => row.slowest_rank, right: true };
+    return [column("parallel"), column("load_balance"), column("communication"), rank];
+}

@@ -1,9 +1,0 @@
-//! Phrases shared by findings, texts and tables.
-
-pub mod doubts;
-pub mod functions;
-pub mod lifetime;
-pub mod names;
-pub mod ranks;
-pub mod threads;
-pub mod working_pool;

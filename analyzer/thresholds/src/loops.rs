@@ -58,7 +58,7 @@ thresholds! {
     MIN_ROUNDS: usize = 6, unit "rounds", validated "analysis/tests/iterations.rs";
 
     /// Share of a loop's computation that lies after the first iterations of its bursts, up to which these are one iteration each.
-    MAX_COMPUTATION_WITHIN_BURST: f64 = 0.05, unit "of computation", validated "tests/laboratory, ring";
+    MAX_COMPUTATION_WITHIN_BURST: f64 = 0.05, unit "of computation", validated "tests/statements/laboratory, ring";
 
     /// Most iterations of a round.
     MAX_ITERATIONS_OF_ROUND: usize = 16, unit "iterations", validated "analysis/tests/iterations.rs";

@@ -59,8 +59,8 @@ pub(super) fn choose_anchor(
     let cuts = tried.iter().map(|&symbol| IterationSplit::split_after(sequence, visits, symbol, counts.len()));
     let mut cuts: Vec<IterationSplit> = cuts.collect();
     cuts.sort_by(|a, b| a.bits.total_cmp(&b.bits).then(b.iterations.cmp(&a.iterations)));
-    let is_own = |cut: &IterationSplit| !ends_inner_loop(sequence, window, visits, cut.symbol, &tried);
-    let best = cuts.remove(cuts.iter().position(is_own).or((!cuts.is_empty()).then_some(0))?);
+    let own = cuts.iter().position(|cut| !ends_inner_loop(sequence, window, visits, cut.symbol, &tried));
+    let best = cuts.remove(own.or((!cuts.is_empty()).then_some(0))?);
     // If the loop is entered or left within an iteration, a symbol may be missing once per visit, or occur once more.
     let mut core: Vec<SequenceSymbol> = best
         .core(sequence)

@@ -94,8 +94,8 @@ mod tests {
             },
             // The code shows what some calls are.
             role_of: &|turn, call| match u8::try_from(call) {
-                // `v` ends a cycle of a solver, which `F` and `R` are outside of.
-                Ok(b'F' | b'R') if turn.from == u32::from(b'v') => Some(CallRole::Around),
+                // `q` and `v` are a solver's cycle, which `F` and `R` are outside of.
+                Ok(b'F' | b'R') if [b'q', b'v'].map(u32::from).contains(&turn.from) => Some(CallRole::Around),
                 Ok(b'<') => Some(CallRole::Around),
                 Ok(b'?') => Some(CallRole::PerhapsAround),
                 Ok(b'>') => Some(CallRole::Within),
@@ -180,7 +180,7 @@ mod tests {
             (0..60).map(|k| format!("FR{}", cycle.repeat(1 + usize::from(k % 3 == 1)))).collect::<String>()
         };
         assert_eq!(in_whole(&format!("S{}E", steps("uw"))), ["FRuw by w: 80 *"], "without the code");
-        assert_eq!(in_whole(&format!("S{}E", steps("uv"))), ["FRuv by R: 60 *"]);
+        assert_eq!(in_whole(&format!("S{}E", steps("qv"))), ["FRqv by R: 60 *"]);
     }
 
     #[test]

@@ -13,6 +13,7 @@ use rustc_hash::FxHashSet;
 use super::distribution::DistributionFinder;
 use super::named::NamedLoop;
 use crate::model::code::loops::{IterationEnds, TokenClass};
+use crate::model::code::sites::CallSite;
 use crate::read::definitions::RankDefinitions;
 use crate::read::open::RecordedRun;
 use crate::structure::call_kinds::CallKinds;
@@ -152,20 +153,18 @@ impl RankCalls<'_> {
         main: &FoundLoop,
         window: &[CallInterval],
     ) -> bool {
-        let span = |one: &FoundLoop| {
-            let is_end = |call: &CallInterval| one.anchor.tokens.contains(&call.token);
-            window.iter().position(is_end).zip(window.iter().rposition(is_end))
-        };
-        let place = |one: &FoundLoop| {
-            let token = self.survey.tokens.get(*one.anchor.tokens.first()? as usize)?;
-            Some((token.operation, self.survey.sites.call_sites.get(token.site? as usize)?))
-        };
-        let Some((begin, end)) = span(main) else { return false };
+        let Some((begin, end)) = span_of_ends(main, window) else { return false };
         found.iter().filter(|other| !other.main && other.parent.is_none() && main.parent.is_none()).any(|other| {
-            let takes_turns = span(other).is_some_and(|(first, last)| begin < last && first < end);
-            let places = place(main).zip(place(other));
+            let takes_turns = span_of_ends(other, window).is_some_and(|(first, last)| begin < last && first < end);
+            let places = self.place_of_end(main).zip(self.place_of_end(other));
             takes_turns && places.is_some_and(|(own, others)| own.0 == others.0 && own.1.is_at_place_of(others.1))
         })
+    }
+
+    /// Returns the operation and the call site of the call that ends a loop's iterations, if they are known.
+    fn place_of_end(&self, one: &FoundLoop) -> Option<(u16, &CallSite)> {
+        let token = self.survey.tokens.get(*one.anchor.tokens.first()? as usize)?;
+        Some((token.operation, self.survey.sites.call_sites.get(token.site? as usize)?))
     }
 
     /// Returns the number of iterations of the main loop that would be found without the user's hint.
@@ -324,6 +323,13 @@ pub(in crate::structure) fn token_classes(one: &FoundLoop, survey: &CallSurvey) 
         }
     }
     classes
+}
+
+/// Returns the places in `window` of the first and the last call that ends an iteration of a loop.
+fn span_of_ends(one: &FoundLoop, window: &[CallInterval]) -> Option<(usize, usize)> {
+    let mut ends = window.iter().enumerate().filter(|(_, call)| one.anchor.tokens.contains(&call.token));
+    let (first, _) = ends.next()?;
+    Some((first, ends.next_back().map_or(first, |(last, _)| last)))
 }
 
 fn is_collective(operation: u16) -> bool {

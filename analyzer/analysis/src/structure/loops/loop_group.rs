@@ -84,8 +84,10 @@ impl<'a> LoopGroup<'a> {
             self.iterations = self.counted(window);
         }
         let anchor = &self.main().anchor.tokens;
-        let is_once = |call, other| is_at_most_once(call, |token| token == other || anchor.contains(&token), window);
-        if let Some(fuller) = evidence.fuller_end(self.main(), calls.rank, self.iterations, is_once) {
+        let fuller = evidence.fuller_end(self.main(), calls.rank, self.iterations, |call, other| {
+            is_at_most_once(call, |token| token == other || anchor.contains(&token), window)
+        });
+        if let Some(fuller) = fuller {
             self.found[self.main].anchor = fuller;
             self.iterations = self.counted(window);
         }

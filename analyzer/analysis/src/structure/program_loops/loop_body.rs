@@ -74,18 +74,11 @@ impl ControlFlow {
                 ways.neighbors_directed(step, direction).filter(|&next| !self.leads_to_mpi(next))
             })
         });
-        let turns_silently = |body: &LoopBody| {
-            let mut lasts = body
-                .entries
-                .iter()
-                .filter(|entry| before.contains(*entry))
-                .flat_map(|&entry| steps_before(&ways, entry));
-            lasts.any(|last| body.steps.contains(&last) && after.contains(&last))
-        };
-        let n_loops = loops_around(&ways, &[from, to]).iter().filter(|body| turns_silently(body)).count();
+        let loops = loops_around(&ways, &[from, to]);
+        let n_loops = loops.iter().filter(|body| body.turns_silently(&ways, &before, &after)).count();
         // Only jumps by a table lead to steps without a known way to them.
-        let is_begin = |&step: &usize| step == 0 || steps_before(&ways, step).next().is_none();
-        let may_return = before.iter().any(is_begin) && after.iter().any(|&step| self.is_end(step));
+        let may_begin = before.iter().any(|&step| step == 0 || steps_before(&ways, step).next().is_none());
+        let may_return = may_begin && after.iter().any(|&step| self.is_end(step));
         Some(SilentWays { n_loops, may_return })
     }
 
@@ -105,10 +98,24 @@ pub(in crate::structure) struct SilentWays {
 }
 
 /// A loop of a function.
-struct LoopBody {
+struct CodeLoop {
     steps: FxHashSet<usize>,
     /// The steps to which ways lead from outside, several if a jump leads into the loop.
     entries: FxHashSet<usize>,
+}
+
+impl CodeLoop {
+    /// Returns whether the loop can go around on a way from one of the steps `after` a call to one `before` the next one.
+    fn turns_silently(
+        &self,
+        ways: &DiGraphMap<usize, ()>,
+        before: &FxHashSet<usize>,
+        after: &FxHashSet<usize>,
+    ) -> bool {
+        let entries = self.entries.iter().filter(|entry| before.contains(*entry));
+        let mut lasts = entries.flat_map(|&entry| steps_before(ways, entry));
+        lasts.any(|last| self.steps.contains(&last) && after.contains(&last))
+    }
 }
 
 fn steps_before(ways: &DiGraphMap<usize, ()>, step: usize) -> impl Iterator<Item = usize> {
@@ -116,19 +123,20 @@ fn steps_before(ways: &DiGraphMap<usize, ()>, step: usize) -> impl Iterator<Item
 }
 
 /// Returns the loops that contain all of `looped`, the outermost first. Cycles that remain of a loop without its entries are loops in it.
-fn loops_around(ways: &DiGraphMap<usize, ()>, looped: &[usize]) -> Vec<LoopBody> {
-    let mut loops: Vec<LoopBody> = Vec::new();
+fn loops_around(ways: &DiGraphMap<usize, ()>, looped: &[usize]) -> Vec<CodeLoop> {
+    let mut loops: Vec<CodeLoop> = Vec::new();
     let mut inside = ways.clone();
     loop {
         let found = kosaraju_scc(&inside).into_iter().find(|steps| looped.iter().all(|step| steps.contains(step)));
         let Some(steps) = found.filter(|steps| steps.len() > 1) else { return loops };
         let steps: FxHashSet<usize> = steps.into_iter().collect();
-        let is_entry = |step: &usize| *step == 0 || !steps_before(ways, *step).all(|from| steps.contains(&from));
-        let entries: FxHashSet<usize> = steps.iter().copied().filter(is_entry).collect();
-        let is_within = |step: usize| steps.contains(&step) && !entries.contains(&step);
-        inside = ways.all_edges().filter(|&(from, to, ())| is_within(from) && is_within(to)).collect();
+        let (inner, entries): (FxHashSet<usize>, FxHashSet<usize>) = steps
+            .iter()
+            .copied()
+            .partition(|&step| step != 0 && steps_before(ways, step).all(|from| steps.contains(&from)));
+        inside = ways.all_edges().filter(|(from, to, ())| inner.contains(from) && inner.contains(to)).collect();
         let has_entry = !entries.is_empty();
-        loops.push(LoopBody { steps, entries });
+        loops.push(CodeLoop { steps, entries });
         if !has_entry {
             return loops;
         }

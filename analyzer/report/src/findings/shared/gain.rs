@@ -51,15 +51,19 @@ pub fn of_coordinator(report: &Report, found: &AwaitedCoordinator) -> Option<Fin
         true => "no sleep".to_owned(),
         false => format!("half the time per {}", found.unit()),
     };
-    let is_meant = |row: &PredictionRow| match row.scenario {
-        WhatIfScenario::RankFaster(_, times) => {
-            times.is_infinite() == found.sleeps_between_polls && row.rank.is_none_or(|rank| found.ranks == [rank])
-        }
-        _ => false,
-    };
-    of_change(report, is_meant, |row| {
-        format!("{change} on {}", row.rank.map_or_else(|| "each of them".to_owned(), |rank| format!("rank {rank}")))
-    })
+    of_change(
+        report,
+        |row| is_of_coordinator(row, found),
+        |row| {
+            format!("{change} on {}", row.rank.map_or_else(|| "each of them".to_owned(), |rank| format!("rank {rank}")))
+        },
+    )
+}
+
+/// Returns whether a prediction is of a coordinator that answers sooner.
+fn is_of_coordinator(row: &PredictionRow, found: &AwaitedCoordinator) -> bool {
+    let WhatIfScenario::RankFaster(_, times) = row.scenario else { return false };
+    times.is_infinite() == found.sleeps_between_polls && row.rank.is_none_or(|rank| found.ranks == [rank])
 }
 
 /// Returns the gain of the change that saves most of those that are meant, or `None` if it is little, or advice is withheld.
@@ -91,13 +95,6 @@ fn of_change(
     let whole = if is_of_region { " of the whole run" } else { "" };
     let text = format!("{}: {from} → {to} (−{}){whole}", in_words(best), short_percent(share));
     Some(FindingGain { seconds: share * from_s, share, text })
-}
-
-/// Returns the seconds that the run would be shorter with work that is divided in another way, by the prediction that saves most; `None` if there is none.
-pub fn regained_by_even_work_s(report: &Report) -> Option<f64> {
-    let is_meant = |row: &PredictionRow| row.scenario.is_redistribution();
-    let best_s = report.what_if.best_of(is_meant).map(|row| row.saved_s);
-    best_s.or_else(|| report.what_if.rows.iter().any(is_meant).then_some(0.0))
 }
 
 /// Returns why the gain of less work on the ranks that compute longest is not predicted, if that is known.

@@ -6,7 +6,6 @@ use crate::{Report, fraction_of};
 
 use super::amounts::CallAmounts;
 use super::coordinator::{self, AwaitedCoordinator};
-use super::gain;
 use super::windows::{self, WindowWait};
 
 /// The parts of what is lost. They add up to it.
@@ -88,7 +87,6 @@ impl LossParts {
             (parts.imbalance_s, parts.control_s) = (0.0, 0.0);
         }
         parts.merge_parts_of_same_ranks(report);
-        parts.move_hidden_excess(report);
         if let Some(found) = coordinator::find_coordinator(report) {
             parts.coordinator_s = parts.take(found.waited_s);
             parts.coordinator = Some(found);
@@ -124,23 +122,6 @@ impl LossParts {
             let sum_s = self.chains_s + self.slow_in_parts_s;
             let are_chains = self.chains_s > self.slow_in_parts_s;
             (self.chains_s, self.slow_in_parts_s) = if are_chains { (sum_s, 0.0) } else { (0.0, sum_s) };
-        }
-    }
-
-    /// Makes the excess of a few ranks that even work does not regain a part of the chains: the others would wait in a chain anyway.
-    ///
-    /// ```text
-    ///   rank 0  |== 5 ==|token 3|...............|
-    ///   rank 1  |==== work: 10 ====|token 3|....|    late for its token by 2, though it works 3 longer than the mean
-    ///   rank 2  |== 5 ==|..................|token 3|
-    /// ```
-    fn move_hidden_excess(&mut self, report: &Report) {
-        let slow = report.verdict.worst.as_ref().map_or(0, |worst| worst.equal_ranks.len() + 1);
-        let is_of_run = report.facts.selected.region.is_none() && report.verdict.outside_work.is_none();
-        let regained_s = gain::regained_by_even_work_s(report).filter(|_| is_of_run && 2 * slow <= report.ranks.len());
-        let hidden_s = regained_s.map_or(0.0, |regained_s| self.imbalance_s - regained_s);
-        if (0.0..=self.chains_s).contains(&hidden_s) {
-            self.chains_s += take_from(&mut self.imbalance_s, hidden_s);
         }
     }
 }

@@ -9,7 +9,6 @@ use lbprof_thresholds::verdict::{
 use lbprof_thresholds::wording::MIN_WAITING_OF_NAMED_TARGET;
 
 use crate::Report;
-use crate::findings::shared::gain;
 use crate::losses::LossAt;
 use crate::losses::finding::FindingPlace;
 use crate::losses::names::place_name;
@@ -58,8 +57,12 @@ fn waits_for_targets(report: &Report) -> bool {
     in_calls_s(report) >= MIN_LOSS_TO_WINDOWS * lost_s
         && for_target_s >= MIN_WAITING_FOR_TARGETS * lost_s
         && for_target_s >= waited_s(report, WaitState::Lock)
-        && gain::regained_by_even_work_s(report).unwrap_or(0.0) * (report.ranks.len() as f64)
-            < MIN_REGAINED_BY_EVEN_WORK * lost_s
+        && regained_by_even_work_s(report) * (report.ranks.len() as f64) < MIN_REGAINED_BY_EVEN_WORK * lost_s
+}
+
+/// Returns the seconds that the run would be shorter with work that is divided in another way, by the prediction that saves most; 0 if there is none.
+fn regained_by_even_work_s(report: &Report) -> f64 {
+    report.what_if.best_of(|row| row.scenario.is_redistribution()).map_or(0.0, |row| row.saved_s)
 }
 
 /// Returns whether code that runs while a rank holds a lock of a window causes most of what is lost: because others wait for the lock, or for those who do.

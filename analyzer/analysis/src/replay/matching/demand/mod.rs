@@ -120,8 +120,8 @@ impl WorkDemands {
     pub fn record_answer(&mut self, thread: u32, to: u32, at: Ns) {
         let threads = &self.threads;
         let server = &threads[thread as usize];
-        let is_asking = |asked: &AnsweredRequest| threads[asked.by as usize].world_rank == to;
-        let Some(place) = server.asked.iter().position(is_asking) else { return };
+        let place = server.asked.iter().position(|asked| threads[asked.by as usize].world_rank == to);
+        let Some(place) = place else { return };
         let (asked, computed) = (server.asked[place], server.computed);
         let request = match server.last_answer.filter(|&(last_at, _)| last_at >= server.asked_by) {
             // The same call received another request, which was answered before.

@@ -349,38 +349,6 @@ fn iterations_of_a_tree_are_counted_from_the_last_in_which_all_compute() {
     assert!((each_ms - truth_ms).abs() < 0.02 * truth_ms, "{each_ms} ms instead of {truth_ms} ms");
 }
 
-/// A tree of eight ranks by hand: to rank 0, and back.
-const TREE: &str = "if $r%2 == 1\nsend $r-1 bytes 512\nend\nif $r%2 == 0\nrecv $r+1\nend\nif $r%4 == 2\nsend $r-2 bytes 512\nend\nif $r%4 == 0\nrecv $r+2\nend\n\
-    if $r == 4\nsend 0 bytes 512\nend\nif $r == 0\nrecv 4\nsend 4 bytes 512\nend\nif $r == 4\nrecv 0\nend\nif $r%4 == 0\nsend $r+2 bytes 512\nend\n\
-    if $r%4 == 2\nrecv $r-2\nend\nif $r%2 == 0\nsend $r+1 bytes 512\nend\nif $r%2 == 1\nrecv $r-1\nend\n";
-
-/// Eight ranks exchange with one neighbour, then with the other one.
-const ODD_EVEN: &str = "if $r%2 == 0\nsendrecv to $r+1 from $r+1 bytes 512\nend\nif $r%2 == 1\nsendrecv to $r-1 from $r-1 bytes 512\nend\n\
-    if $r%2*($r < 7) == 1\nsendrecv to $r+1 from $r+1 bytes 512\nend\nif ($r+1)%2*($r > 0) == 1\nsendrecv to $r-1 from $r-1 bytes 512\nend\n";
-
-#[test]
-fn a_moving_slow_rank_in_a_tree_or_among_neighbours_gains_by_balance_in_each_iteration() {
-    for (name, exchange) in [("tree", TREE), ("odd-even", ODD_EVEN)] {
-        for slow in ["($i+8-$r)%8", "($i*5+8-$r)%8"] {
-            let program = |work: &str| {
-                format!(
-                    "ranks 8\nlatency 0.01\neager 4096\nrank *:\nbarrier\nrepeat 64\n{work}\n{exchange}end\nbarrier\n"
-                )
-            };
-            let run = Run::found(&program(&format!("compute 4\nif {slow} == 0\ncompute 20\nend")));
-            let each =
-                run.followed().scenario_times.iter().any(|&(scenario, _)| scenario == WhatIfScenario::RunBalancedEach);
-            assert!(each, "{name}, {slow}: {:?}", run.model.loops);
-            assert_change(&format!("{name}, {slow}"), &run, WhatIfScenario::RunBalancedEach, &program("compute 6.5"));
-            let report = report_on(&run.model);
-            let answer = &report.findings[0];
-            let truth = 1.0 - simulated_ms(&program("compute 6.5")) / run.elapsed_ms();
-            let gain = answer.gain.as_ref().map_or(0.0, |gain| gain.share);
-            assert!((gain - truth).abs() < 0.05, "{name}, {slow}: {truth} {answer:?}");
-        }
-    }
-}
-
 #[test]
 fn what_ranks_compute_outside_of_a_found_loop_is_balanced_where_it_may_be_a_part_of_it_and_else_stays() {
     let steps = |before: &str| {

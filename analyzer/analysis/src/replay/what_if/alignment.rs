@@ -12,7 +12,7 @@
 //! rank 1 computes once more after its last receive). It cannot be predicted either if ranks have different numbers of iterations, as in a function
 //! that each calls when it has something to send: the tenth call of one rank is unrelated to the tenth of another. Marked iterations are known.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 use lbprof_thresholds::replay::{MAX_CHANGE_OF_MEAN, MAX_TIME_AFTER_ITERATIONS, MIN_EQUAL_ITERATIONS};
@@ -46,9 +46,8 @@ fn are_as_many(groups: &[Vec<&IterationSeries>]) -> bool {
     most <= fewest + 2 || fewest as f64 >= MIN_EQUAL_ITERATIONS * most as f64
 }
 
-/// Returns whether all ranks go through equally many iterations, and compute next to nothing of another one after the last.
+/// Returns whether all ranks go through equally many iterations, and have no time to compute as long after the last one.
 fn compute_last_in_iterations(model: &Model, region: RegionIdx) -> bool {
-    let after = code_after_iterations(model, region);
     let mut counts = model.ranks.iter().map(|rank| rank.series(region).map_or(0, IterationSeries::iterations));
     let first = counts.next().unwrap_or(0);
     first > 0
@@ -56,26 +55,13 @@ fn compute_last_in_iterations(model: &Model, region: RegionIdx) -> bool {
         && model.ranks.iter().all(|rank| {
             let Some(series) = rank.series(region).filter(|series| series.joined == 0) else { return false };
             let computation = &series.seconds[Activity::Computation as usize];
-            let most_s = MAX_TIME_AFTER_ITERATIONS * computation.iter().sum::<f64>() / first as f64;
-            // Where one waits for the others after its last iteration, there is time, but no work.
-            let computed_s = after.as_ref().map_or(f64::INFINITY, |after| {
-                after.iter().map(|&code| rank.exclusive(code)[Activity::Computation as usize]).sum()
-            });
+            let mean_s = computation.iter().sum::<f64>() / first as f64;
             series
                 .end_s
                 .last()
                 .zip(computation.last())
-                .is_some_and(|(end_s, last_s)| (rank.end_s - end_s).min(computed_s) < most_s && *last_s > 0.0)
+                .is_some_and(|(end_s, last_s)| rank.end_s - end_s < MAX_TIME_AFTER_ITERATIONS * mean_s && *last_s > 0.0)
         })
-}
-
-/// Returns the code outside of a found loop that comes after calls of its iterations, as a part of one more would; `None` if no code between calls is known in the loop.
-fn code_after_iterations(model: &Model, region: RegionIdx) -> Option<Vec<RegionIdx>> {
-    let code = model.regions.iter().zip(0..).filter_map(|(one, idx)| Some((idx, &one.ends.as_ref()?.in_function.0)));
-    let (within, outside): (Vec<_>, Vec<_>) = code.partition(|&(idx, _)| model.chain(idx).contains(&region));
-    let calls: BTreeSet<&String> = within.into_iter().map(|(_, call)| call).collect();
-    let after = outside.into_iter().filter(|(_, call)| calls.contains(call)).map(|(idx, _)| idx);
-    (!calls.is_empty()).then(|| after.collect())
 }
 
 /// Returns the ranks' iterations of a region, grouped by the call that ends them.

@@ -7,16 +7,16 @@
 //! | file | content |
 //! |---|---|
 //! | `mod.rs` | the fold of a rank's log |
-//! | `sums.rs` | sums of a thread's records; `times.rs`: its time by iteration; `span.rs`: restriction to a span of time |
+//! | `summed/sums.rs` | sums of a thread's records; `times.rs`: its time by iteration; `span.rs`: restriction to a span of time |
 //! | `rank.rs` | a rank's sums → its model |
-//! | `iterations.rs` | its times by iteration, with `bounds.rs` (start and end of iterations) and `found_iterations.rs` (iterations of a detected loop) |
-//! | `joining.rs` | joins iterations of ranks in blocks, if there are too many |
-//! | `samples.rs` | samples, placed by the records of the first thread |
+//! | `iterations.rs` | its times by iteration, with `joined/bounds.rs` (start and end of iterations) and `joined/found_iterations.rs` (iterations of a detected loop) |
+//! | `joined/joining.rs` | joins iterations of ranks in blocks, if there are too many |
+//! | `summed/samples.rs` | samples, placed by the records of the first thread |
 //! | `lines.rs` | CPU time by line, summed exactly |
 //! | `file_waits.rs` | waits for nonblocking access to files |
-//! | `others.rs` | totals of threads other than the first |
+//! | `summed/others.rs` | totals of threads other than the first |
 //! | `parallel.rs` | sums of parallel regions; `parallel_marks.rs`: sums of their instances |
-//! | `rank_summaries.rs` | a rank's summaries, in place of its records or compared with them |
+//! | `summed/rank_summaries.rs` | a rank's summaries, in place of its records or compared with them |
 //! | `tables.rs` | names that ranks share, and their numbers |
 //! | `partial_model.rs` | merges the models of ranks to the run's |
 //! | `concurrency.rs` | time in which one rank alone computes |

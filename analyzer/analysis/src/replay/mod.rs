@@ -1,7 +1,7 @@
 //! Replays all ranks of a run in the order of time: who waited for whom, why, and how long the run would take under other conditions.
 //!
 //! ```text
-//!   steps of all ranks ─→ segments/   splits the run at collectives of all ranks (consistent_cut.rs); cores replay segments in parallel
+//!   steps of all ranks ─→ segments/   splits the run at collectives of all ranks (cut/); cores replay segments in parallel
 //!   (timeline/)               │
 //!                         engine/     replays one segment in the order of time
 //!                             │ ↑
@@ -9,7 +9,7 @@
 //!                             └──→ sinks/        consume the events of the replay:
 //!                                 ├→ what_if/    clocks of what-if scenarios: how long the run would take
 //!                                 ├→ blocking/   causes of waits and the critical path, on another core
-//!                                 └→ observer.rs activities over time, restricted to a part of the run (scope.rs)
+//!                                 └→ observers/ activities over time, restricted to a part of the run
 //! ```
 //!
 //! A call cannot end before its needs were satisfied: a message was sent, all members have entered. If the clocks of two nodes contradict

@@ -1,7 +1,7 @@
 //! The structure of a program without markers: its loops, and regions named by the call sites around them.
 //!
 //! ```text
-//!   survey ─→ loops.rs     groups ranks that run the same calls (loop_group.rs, unassigned_ranks.rs), and searches the calls of one rank of
+//!   survey ─→ loops/       groups ranks that run the same calls (loop_group.rs, unassigned_ranks.rs), and searches the calls of one rank of
 //!          │               each group for loops (calls.rs); groups that meet in each iteration have the same iterations (lockstep.rs);
 //!          │               calls that hand out data in a marked phase form no loop (distribution.rs)
 //!          └→ segments.rs  makes a region of the code between two call sites if enough time is spent there

@@ -1,7 +1,7 @@
 //! A study as one HTML file that needs nothing beside it: its runs, how they scale, the laws that they follow, the causal model.
 //!
 //! The page is made in `analyzer/page/src/study`. docs/study-page-data.md says what it reads: it, its schema and the page's types are generated
-//! from the structs here (`report/json/schema.rs`). Names are text everywhere.
+//! from the structs here (`report/html/schema.rs`). Names are text everywhere.
 
 mod laws;
 mod scaling;

@@ -1,11 +1,13 @@
 //! Matches communication events of different ranks: sends with receives, the entries into a collective, and synchronisations in epochs.
 //!
+//! In `pending/` is what waits for its other side.
+//!
 //! ```text
 //!   starts.rs   matches the start of a call with the events of other ranks ─┬→ channels.rs     messages
 //!   needs.rs    determines what the call needs before it can end            ├→ collectives.rs  collective instances (entries.rs)
 //!   progress.rs infers whether its messages depend on the other rank        ├→ signals.rs      neighbours, epochs (epochs.rs)
 //!   ends.rs     reports messages; forgets what no later call refers to      └→ locks.rs        locks of RMA windows
-//!   requests.rs, started.rs  operations that requests stand for; demand.rs  work that is handed out on demand (request_queue.rs)
+//!   requests.rs, started.rs  operations that requests stand for; demand/  work that is handed out on demand
 //! ```
 //!
 //! The engine calls [`EventMatcher`] for each start and end of a call, in the order of time. Its results go to the sinks. The engine resumes

@@ -370,7 +370,7 @@ fn every_key_of_the_json_is_in_the_schema_and_every_key_of_the_schema_exists() {
     let mut published = std::collections::BTreeSet::new();
     keys_of_schema(&schema, &schema, "", &mut published);
     assert_eq!(produced.difference(&published).collect::<Vec<_>>(), Vec::<&String>::new(), "not in the schema");
-    // No simulated program calls a library, or has functions that MPI calls: tests/functions.rs runs some that do. Nobody calls a pool's routine.
+    // No simulated program calls a library, or has functions that MPI calls: tests/statements/functions.rs runs some that do. Nobody calls a pool's routine.
     let is_real = |key: &&String| {
         [".libraries[].", ".called_by_mpi[].", ".routine.callers[]."].iter().any(|part| key.contains(part))
     };

@@ -79,7 +79,7 @@ thresholds! {
 
     /// Seconds computed in an iteration up to which one of calls that may spin does: a program that yields its core, or sleeps for the shortest time that the
     /// system knows, spins.
-    MAX_SPIN_S: f64 = 100e-6, unit "s", validated "tests/truth.rs, polls";
+    MAX_SPIN_S: f64 = 100e-6, unit "s", validated "tests/statements/truth.rs, polls";
 
     /// Iterations, of the rank that has fewer, within which two ranks exchange messages at least once if they are in step.
     MAX_ITERATIONS_BETWEEN_MESSAGES: u64 = 10, unit "iterations", validated "analysis/tests/iterations.rs";

@@ -2,10 +2,10 @@
 
 thresholds! {
     /// Fraction of the run for which the first thread must sleep, and another one record, for that one to take its place.
-    MIN_SLEEP_OF_FIRST_THREAD: f64 = 0.5, unit "of the run", validated "tests/truth.rs, worker_thread and worker_thread_long";
+    MIN_SLEEP_OF_FIRST_THREAD: f64 = 0.5, unit "of the run", validated "tests/statements/truth.rs, worker_thread and worker_thread_long";
 
     /// Fraction of a thread's time below which long gaps between polls do not matter.
-    MIN_LONG_POLL_GAPS: f64 = 0.002, unit "of a thread's time", validated "tests/truth.rs, sleeping_polls";
+    MIN_LONG_POLL_GAPS: f64 = 0.002, unit "of a thread's time", validated "tests/statements/truth.rs, sleeping_polls";
 
     /// The time from which on a first look is taken where the user does not say what he wants.
     MIN_TIME_OF_FIRST_LOOK_S: f64 = 60.0, unit "s", validated "lb-report/tests/first_look.rs";
@@ -20,7 +20,7 @@ thresholds! {
     MIN_UNEVEN_PAUSES: f64 = 0.01, unit "of the run", validated "analysis/src/metrics/findings.rs";
 
     /// Share of its time from which on it matters what a rank's time between polls is.
-    MIN_UNCLEAR_POLL_TIME: f64 = 0.005, unit "of a rank's time", validated "tests/truth.rs, sleeping_polls";
+    MIN_UNCLEAR_POLL_TIME: f64 = 0.005, unit "of a rank's time", validated "tests/statements/truth.rs, sleeping_polls";
 
     /// Seconds between MPI_Init and MPI_Finalize from which on it is odd that no call was seen; a program that only starts and ends MPI takes less.
     MIN_TIME_WITHOUT_CALLS_S: f64 = 0.01, unit "s", validated "tests/real_programs/first_contact.rs";

@@ -68,9 +68,9 @@ fn samples_after_a_change_weigh_the_new_period() {
     assert!(before.iter().all(|&weight| weight == MS));
     // One may have come between the reading above and the change.
     assert!(after.iter().skip(1).all(|&weight| weight == 4 * MS), "{after:?}");
-    // 100 of each. Time in the kernel and of other threads takes a few away.
-    assert!((70..=101).contains(&before.len()), "{}", before.len());
-    assert!((70..=102).contains(&after.len()), "{}", after.len());
+    // 100 of each. The kernel's time, which is more on a busy machine, takes some away.
+    assert!((40..=101).contains(&before.len()), "{}", before.len());
+    assert!((40..=102).contains(&after.len()), "{}", after.len());
 }
 
 #[test]

@@ -7,7 +7,7 @@
 // error handler was called, or the signal that the call ended with: then the next process is to go on with the case behind it (FIRST).
 // SKIPPED holds the numbers of cases that are not to be called, for they end the process without the recorder, too.
 //
-// Where a library that refuses all calls is preloaded (tests/arguments.rs), none reaches MPI, and all values are tried. Else those that
+// Where a library that refuses all calls is preloaded (tests/real_programs/arguments.rs), none reaches MPI, and all values are tried. Else those that
 // MPI is likely to look at before it uses them.
 //
 // One rank, so that no call waits for another one. Calls that would wait for something all the same (a message, a connection) are

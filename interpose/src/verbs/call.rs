@@ -151,8 +151,7 @@ pub unsafe trait VerbCall: Copy {
             // It lies beside the handle in the thread's state.
             thread.comm_id.get()
         } else {
-            // SAFETY: the contract.
-            unsafe { other_comm_id::<Self::Language>(thread, comm) }
+            other_comm_id(self, comm)
         }
     }
 
@@ -165,8 +164,7 @@ pub unsafe trait VerbCall: Copy {
         } else if datatype == thread.type_handle.get() {
             thread.type_size.get()
         } else {
-            // SAFETY: the contract.
-            unsafe { other_size::<Self::Language>(thread, datatype) }
+            other_size(self, datatype)
         }
     }
 
@@ -182,26 +180,18 @@ pub unsafe trait VerbCall: Copy {
     }
 }
 
-/// Looks up the communicator of a word that is not the handle used last, see [`VerbCall::comm_id`]. Only the thread of the call is passed on, so that registers keep nothing else.
-///
-/// # Safety
-/// The contract of [`VerbCall`].
+/// Looks up the communicator of a word that is not the handle used last, see [`VerbCall::comm_id`].
 #[cold]
 #[inline(never)]
-unsafe fn other_comm_id<L: ArgumentLanguage>(thread: &RecorderThread, comm: Word) -> u32 {
-    // SAFETY: the caller's promise.
-    comms::find_comm(thread, unsafe { L::handle(comm, ConvertedHandle::Comm) }).id
+fn other_comm_id<C: VerbCall>(call: C, comm: Word) -> u32 {
+    comms::find_comm(call.thread(), call.handle(comm, ConvertedHandle::Comm)).id
 }
 
 /// Looks up the size of a datatype that is not the handle used last, see [`VerbCall::size`].
-///
-/// # Safety
-/// The contract of [`VerbCall`].
 #[cold]
 #[inline(never)]
-unsafe fn other_size<L: ArgumentLanguage>(thread: &RecorderThread, datatype: Word) -> u64 {
-    // SAFETY: the caller's promise.
-    datatypes::datatype_size(thread, unsafe { L::handle(datatype, ConvertedHandle::Datatype) })
+fn other_size<C: VerbCall>(call: C, datatype: Word) -> u64 {
+    datatypes::datatype_size(call.thread(), call.handle(datatype, ConvertedHandle::Datatype))
 }
 
 /// Reads an int that MPI has stored (a flag, an outcount); 0 if the address is null. MPICH 5 returns MPI_SUCCESS from a call that it

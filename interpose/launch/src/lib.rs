@@ -1,4 +1,4 @@
-//! What the recorder and its launcher `lb-run` have in common.
+//! Parts that the recorder and its launcher `lb-run` share.
 
 pub mod job;
 pub mod perf_event;

@@ -93,8 +93,8 @@ impl MemoryCopies {
         let from = read.map(|(address, _)| libc::iovec { iov_base: address as *mut _, iov_len: BLOCK });
         let from: Vec<libc::iovec> = from.take(Self::MAX_RENEWED).collect();
         copies.resize(from.len(), [0; BLOCK]);
-        // Of the two calls that copy, the one that writes looks up only the memory written to, which is in one place here. Unlike the other one it also
-        // reads the memory of devices, but each of these blocks has been copied by the other one.
+        // The call that writes looks up only the memory written to, which is in one place here. Unlike the call that reads, it also takes the memory of
+        // devices, but each of these blocks has been copied by the other call.
         let copied = copy_memory(libc::SYS_process_vm_writev, &from, copies);
         blocks.extend(from.iter().take(copied).enumerate().map(|(at, part)| (part.iov_base as usize, (at, false))));
     }

@@ -102,7 +102,7 @@ fn unify_names(both: &mut [Vec<FunctionFigures>; 2], regions: &RegionList, least
     let whole = both.each_ref().map(|runs| function_means(&runs.iter().map(|run| &run.program).collect::<Vec<_>>()));
     let [base, new] = one_sided(&whole, 0.0);
     for old in &base {
-        if let ([_], [found]) = (&names_like(&base, old)[..], &names_like(&new, old)[..]) {
+        if let ([_], [found]) = (&similar_names(&base, old)[..], &similar_names(&new, old)[..]) {
             names.insert(old.clone(), (*found).clone());
         }
     }
@@ -142,7 +142,7 @@ fn one_sided(times: &[FunctionSums; 2], least_s: f64) -> [Vec<String>; 2] {
 }
 
 /// Returns the names that are the same without file, class, module and template arguments.
-fn names_like<'a>(names: &'a [String], wanted: &str) -> Vec<&'a String> {
+fn similar_names<'a>(names: &'a [String], wanted: &str) -> Vec<&'a String> {
     names.iter().filter(|name| bare_name(name) == bare_name(wanted)).collect()
 }
 

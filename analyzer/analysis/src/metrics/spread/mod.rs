@@ -1,4 +1,4 @@
-//! How values differ between ranks: dispersion, clusters, trends, outliers.
+//! Differences between the values of ranks: dispersion, clusters, trends, outliers.
 
 pub mod cluster;
 pub mod dispersion;

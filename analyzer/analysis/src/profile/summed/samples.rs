@@ -237,7 +237,7 @@ fn standing_for(time: CpuTime, n: u64) -> CpuTime {
 pub type SamplePlace = (u32, Activity, u32);
 
 /// A rank's samples while its first thread's records are folded.
-pub(in crate::profile) struct PlacedSamples {
+pub(super) struct PlacedSamples {
     samples: SortedSamples,
     next: usize,
     /// The first thread's state, or `None` before its first record.
@@ -316,7 +316,7 @@ impl PlacedSamples {
 
     /// Moves to the start of a batch. Records are missing for the samples since the last record, which are placed by the recorder, if at all. Samples
     /// before the first record are dropped.
-    pub(in crate::profile) fn skip_to(&mut self, head: &BatchHead) {
+    pub(super) fn skip_to(&mut self, head: &BatchHead) {
         let is_first = self.time.is_none();
         while let Some(sample) = self.up_to(head.previous_end) {
             if !is_first {
@@ -327,11 +327,11 @@ impl PlacedSamples {
     }
 
     #[inline(always)]
-    pub(in crate::profile) fn are_due(&self, record: &Record) -> bool {
+    pub(super) fn are_due(&self, record: &Record) -> bool {
         self.samples.all.get(self.next).is_some_and(|next| next.ticks <= record.end.max(record.begin))
     }
 
-    pub(in crate::profile) fn advance(&mut self, ticks: u64, region: u32) {
+    pub(super) fn advance(&mut self, ticks: u64, region: u32) {
         let Some(time) = &mut self.time else { return };
         let reached = time.advance(ticks);
         self.take(reached.begin, reached.state, region);
@@ -339,7 +339,7 @@ impl PlacedSamples {
 
     /// Moves to the end of a record. The record and the time before it are in a region.
     #[inline(always)]
-    pub(in crate::profile) fn pass(&mut self, record: &Record, region: u32) {
+    pub(super) fn pass(&mut self, record: &Record, region: u32) {
         let Some(time) = &mut self.time else { return };
         let reached = time.reach(record);
         time.pass(record);

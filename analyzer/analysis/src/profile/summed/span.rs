@@ -42,11 +42,11 @@ enum FoldPosition {
 /// A fold over one thread in which a span counts.
 pub struct SpanFold {
     /// The fold over all records up to the end of the span. Its times by iteration may be taken after [`SpanFold::take`].
-    pub(in crate::profile) inner: ProfileFold<TimesByRegion>,
+    pub(super) inner: ProfileFold<TimesByRegion>,
     span: TickSpan,
     position: FoldPosition,
     /// True if sums of profile mode lie across an end of the span, so that they were left out.
-    pub(in crate::profile) uncut: bool,
+    pub(super) uncut: bool,
 }
 
 impl SpanFold {

@@ -1,4 +1,4 @@
-//! What follows the replay sees, and within which part of the run.
+//! Observers of the replay, and the part of the run that they observe.
 
 pub(super) mod observer;
 pub(super) mod scope;

@@ -55,7 +55,7 @@ struct ReadRequest {
 type ReadAnswer = (FileNames, Duration);
 
 #[derive(Debug, Encode, Decode)]
-pub(in crate::structure) enum FileNames {
+pub(super) enum FileNames {
     /// Calls at the requested addresses, and the faults that kept others from being found.
     Found {
         calls: Vec<NamedCall>,
@@ -110,7 +110,7 @@ impl CodeReaders {
 impl FileReader {
     /// Returns the names of the calls that end at `addresses`, and the processor time that they took. If the debug information ends the process
     /// that reads it, or takes too long, this is all of `limit`, and the names come from the symbol tables.
-    pub(in crate::structure) fn names(&mut self, addresses: Vec<u64>, limit: Duration) -> (FileNames, Duration) {
+    pub(super) fn names(&mut self, addresses: Vec<u64>, limit: Duration) -> (FileNames, Duration) {
         let file = self.file.clone();
         let mut request = ReadRequest { file, addresses, limit, has_lines: true, is_reused: false };
         let fault = match self.ask(&request) {

@@ -17,7 +17,7 @@ const MAX_UNPACKED: (u64, u64) = (64 << 20, 32);
 const MAX_UNPACKED_EVER: u64 = 512 << 20;
 
 /// Returns the reason why the compressed debug information of the file at `path` cannot be used. Returns `None` if it can be used, or is not compressed.
-pub(in crate::structure) fn find_fault(path: &Path) -> Option<String> {
+pub(super) fn find_fault(path: &Path) -> Option<String> {
     let file = File::open(path).ok()?;
     let length = file.metadata().ok()?.len();
     let cache = ReadCache::new(file);

@@ -22,7 +22,7 @@ const STACK_BYTES: usize = 16 << 20;
 const MAX_BYTES: usize = 64 << 10;
 
 /// Returns the name in the source of a mangled `name`, and any other as it is. `language` is the language of its source file, if it is known.
-pub(in crate::structure) fn demangled_name(name: &str, language: Option<DwLang>) -> String {
+pub(super) fn demangled_name(name: &str, language: Option<DwLang>) -> String {
     let is_rust = name.starts_with("_R") || language == Some(DW_LANG_Rust) || has_rust_hash(name);
     let rust = if is_rust { addr2line::demangle(name, DW_LANG_Rust) } else { None };
     if let Some(demangled) = rust {

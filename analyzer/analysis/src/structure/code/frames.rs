@@ -21,7 +21,7 @@ const STARTING: [&str; 4] = ["_start", "__libc_start_main", "__libc_start_call_m
 const OF_LANGUAGES: [&str; 4] = ["std::", "core::ops::function::", "<F as core::ops::", "__rust_"];
 
 /// Returns whether a frame belongs to a run-time, by its library or function.
-pub(in crate::structure) fn is_runtime(place: &CodePlace) -> bool {
+pub(super) fn is_runtime(place: &CodePlace) -> bool {
     let is_library = place.module.as_deref().is_some_and(is_runtime_library);
     let function = place.function_label();
     is_library
@@ -31,7 +31,7 @@ pub(in crate::structure) fn is_runtime(place: &CodePlace) -> bool {
 }
 
 /// Returns whether a file is the library of a run-time, by its name.
-pub(in crate::structure) fn is_runtime_library(module: &str) -> bool {
+pub(super) fn is_runtime_library(module: &str) -> bool {
     let name = base_name(module);
     let name = name.split_once(".so").map_or(name, |(name, _)| name);
     // libc-2.31, libpthread-2.31
@@ -48,20 +48,20 @@ pub fn is_thread_runtime(module: &str) -> bool {
 }
 
 /// Returns whether a frame belongs to an interpreter: then the calling function of a script is not known.
-pub(in crate::structure) fn is_interpreter(place: &CodePlace) -> bool {
+pub(super) fn is_interpreter(place: &CodePlace) -> bool {
     place.module.as_deref().is_some_and(is_interpreter_file)
 }
 
-pub(in crate::structure) fn is_interpreter_file(module: &str) -> bool {
+pub(super) fn is_interpreter_file(module: &str) -> bool {
     INTERPRETERS.iter().any(|name| base_name(module).starts_with(name))
 }
 
-pub(in crate::structure) fn is_mpi_library(module: &str) -> bool {
+pub(super) fn is_mpi_library(module: &str) -> bool {
     base_name(module).starts_with("libmpi")
 }
 
 /// Returns whether a frame hands a script's call on to MPI: the modules of mpi4py and Rmpi, and functions made by Cython.
-pub(in crate::structure) fn is_binding(place: &CodePlace) -> bool {
+pub(super) fn is_binding(place: &CodePlace) -> bool {
     const MODULES: [&str; 4] = ["mpi4py", "MPI.cpython-", "MPI.abi3.", "Rmpi."];
     const OF_CYTHON: [&str; 2] = ["__pyx_", "__Pyx_"];
     let module = place.module.as_deref();
@@ -71,20 +71,20 @@ pub(in crate::structure) fn is_binding(place: &CodePlace) -> bool {
 }
 
 /// Returns whether a file of a script belongs to Python's own library or to mpi4py.
-pub(in crate::structure) fn is_python_library(file: &str) -> bool {
+pub(super) fn is_python_library(file: &str) -> bool {
     let is_of_python = file.contains("/lib/python3") && !file.contains("-packages/");
     is_of_python || file.starts_with("<frozen ") || file.contains("/mpi4py/")
 }
 
 /// Returns whether a source file belongs to a library or a compiler: MPI's inline C++ bindings, Rust crates, system headers.
-pub(in crate::structure) fn is_system_file(file: &str) -> bool {
+pub(super) fn is_system_file(file: &str) -> bool {
     const PARTS: [&str; 6] =
         ["/usr/include/", "/usr/lib/", "/include/openmpi/", "/rustc/", "/.cargo/registry/", "/.rustup/toolchains/"];
     PARTS.iter().any(|part| file.contains(part))
 }
 
 /// Returns the program's own source frames at a return address, the innermost first, with their columns.
-pub(in crate::structure) fn own_frames(place: &CodePlace, position: &SourcePosition) -> Vec<(CodePlace, Option<u32>)> {
+pub(super) fn own_frames(place: &CodePlace, position: &SourcePosition) -> Vec<(CodePlace, Option<u32>)> {
     if position.is_empty() {
         return if is_own(place) { vec![(place.clone(), None)] } else { Vec::new() };
     }

@@ -28,11 +28,7 @@ const MAX_MEMORY_KIB: u32 = 64 << 10;
 /// Returns the names of functions around addresses in a file's tables, by address.
 ///
 /// Dropped names, which are longer than compilers make them, are noted in `faults`.
-pub(in crate::structure) fn function_names(
-    path: &Path,
-    addresses: &[u64],
-    faults: &mut Vec<String>,
-) -> HashMap<u64, String> {
+pub(super) fn function_names(path: &Path, addresses: &[u64], faults: &mut Vec<String>) -> HashMap<u64, String> {
     let best = addresses.iter().map(|&address| (address, None)).collect();
     let mut found = SymbolLookup { best, left: MAX_NAME_BYTES, n_long: 0 };
     let Some(file) = File::open(path).ok().filter(|_| !addresses.is_empty()) else { return HashMap::new() };

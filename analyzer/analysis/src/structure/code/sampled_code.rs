@@ -196,13 +196,13 @@ impl SampledCode {
     }
 }
 
-pub(in crate::structure) fn is_recorder_file(path: &str) -> bool {
+pub(super) fn is_recorder_file(path: &str) -> bool {
     base_name(path) == RECORDER
 }
 
 /// A function of the source at an address of the program, and the functions inlined into it, the innermost last.
 #[derive(Clone, Debug, Default)]
-pub(in crate::structure) struct SampledFrame {
+pub(super) struct SampledFrame {
     functions: Vec<SampledFunction>,
     /// The line in the innermost one.
     line: Option<u32>,
@@ -233,7 +233,7 @@ impl SampledFrame {
         Some(SampledFrame { functions, line: innermost.line, outer_line: outermost.line })
     }
 
-    pub(in crate::structure) fn from_script(function: &ScriptFunction, line: u32) -> SampledFrame {
+    pub(super) fn from_script(function: &ScriptFunction, line: u32) -> SampledFrame {
         let line = Some(line).filter(|&line| line > 0);
         let function = SampledFunction { name: function.name.clone(), file: Some(function.file.clone()), module: None };
         SampledFrame { functions: vec![function], line, outer_line: line }
@@ -253,15 +253,15 @@ impl SampledFrame {
 }
 
 #[derive(Debug, Default)]
-pub(in crate::structure) struct ProgramCalls {
+pub(super) struct ProgramCalls {
     /// The calls in the program's functions, the outermost first.
-    pub(in crate::structure) frames: Vec<SampledFrame>,
+    pub(super) frames: Vec<SampledFrame>,
     /// The functions of libraries that were called within the last of them, the outermost first.
-    pub(in crate::structure) libraries: Vec<SampledFrame>,
+    pub(super) libraries: Vec<SampledFrame>,
     /// True if functions of a script are among the calls.
-    pub(in crate::structure) is_script: bool,
+    pub(super) is_script: bool,
     /// Number of calls outside of a call of MPI in which MPI called the function of the next one, or the code that a sample hit.
-    pub(in crate::structure) n_outside_mpi: Option<usize>,
+    pub(super) n_outside_mpi: Option<usize>,
 }
 
 impl ProgramCalls {
@@ -282,7 +282,7 @@ impl ProgramCalls {
 
 /// Builds the sampled code, with each function, node, leaf and stack once.
 #[derive(Default)]
-pub(in crate::structure) struct CodeBuilder {
+pub(super) struct CodeBuilder {
     code: SampledCode,
     functions: HashMap<SampledFunction, u32>,
     nodes: HashMap<SampledNode, u32>,
@@ -314,7 +314,7 @@ impl CodeBuilder {
 
     /// Enters addresses that were reached by a chain of calls, each with its frame, if it is known, and whether it belongs to the program. Unknown
     /// code, such as stubs for calls of libraries, belongs to the function that called it.
-    pub(in crate::structure) fn add_called<'a>(
+    pub(super) fn add_called<'a>(
         &mut self,
         chain: u32,
         calls: &ProgramCalls,

@@ -12,7 +12,7 @@ const WITHIN_GLIBC: &str = "__GI_";
 ///
 /// A procedure of a Fortran module, `__module_MOD_procedure` by gfortran, becomes `module::procedure`. Compilers append an underscore to the names
 /// of other Fortran procedures. Without debug information nothing distinguishes `solve_` from a C function of this name, so it stays.
-pub(in crate::structure) fn source_name(name: String, language: Option<DwLang>) -> String {
+pub(super) fn source_name(name: String, language: Option<DwLang>) -> String {
     let parts = name.strip_prefix("__").and_then(|rest| rest.split_once("_MOD_"));
     if let Some((module, procedure)) = parts.filter(|(module, procedure)| !module.is_empty() && !procedure.is_empty()) {
         return format!("{}::{procedure}", module.replace("_SMOD_", "::"));

@@ -21,19 +21,19 @@ use super::function_symbols::function_names;
 use super::source_name::source_name;
 
 #[derive(Clone, Debug, Default, Encode, Decode)]
-pub(in crate::structure) struct NamedCall {
+pub(super) struct NamedCall {
     pub place: CodePlace,
     pub position: SourcePosition,
     pub is_in_main: bool,
 }
 
-pub(in crate::structure) struct SymbolSources {
+pub(super) struct SymbolSources {
     debug: Option<Loader>,
     own: Option<Loader>,
     /// The functions of addresses by the symbol tables of both.
     functions: HashMap<u64, String>,
     /// The files that were not fully read, with the reasons.
-    pub(in crate::structure) faults: Vec<String>,
+    pub(super) faults: Vec<String>,
 }
 
 impl SymbolSources {
@@ -64,7 +64,7 @@ impl SymbolSources {
         Some(SymbolSources { debug, own, functions, faults })
     }
 
-    pub(in crate::structure) fn named_call(&self, address: u64) -> NamedCall {
+    pub(super) fn named_call(&self, address: u64) -> NamedCall {
         let mut positions = self.debug.iter().chain(&self.own).map(|loader| dwarf_position(loader, address));
         let mut position = positions.find(|position| own_place(position).is_some()).unwrap_or_default();
         let mut place = own_place(&position).cloned().unwrap_or_default();

@@ -22,7 +22,7 @@ use crate::structure::survey::{CallSurvey, RankSurvey};
 use lbprof_thresholds::loops::MAX_MISCOUNTED_ITERATIONS;
 
 #[derive(Clone, Copy)]
-pub(in crate::structure) struct CallEvidence<'a> {
+pub(super) struct CallEvidence<'a> {
     pub survey: &'a CallSurvey,
     pub in_main: &'a [bool],
     pub calls: &'a CallTree,
@@ -119,14 +119,14 @@ impl CallEvidence<'_> {
 }
 
 /// Returns whether a call comes more than once per iteration, but less than twice. A few more calls, which may come beside the loop, do not count.
-pub(in crate::structure) fn is_more_frequent(count: u64, iterations: u32) -> bool {
+pub(super) fn is_more_frequent(count: u64, iterations: u32) -> bool {
     let iterations = u64::from(iterations);
     iterations + MAX_MISCOUNTED_ITERATIONS < count && count < 2 * iterations
 }
 
 /// Returns the ends of iterations that groups of ranks share: if all of them make the call that ends iterations equally often, each of these calls ends
 /// one.
-pub(in crate::structure) fn common_ends(
+pub(super) fn common_ends(
     one: (UnassignedRank, u32),
     other: (UnassignedRank, u32),
     anchor: &LoopAnchor,

@@ -34,11 +34,11 @@ const CALLS_IN_WINDOW: u64 = 1 << 19;
 
 #[derive(Clone, Copy)]
 pub(in crate::structure) struct RankCalls<'a> {
-    pub(in crate::structure) run: &'a RecordedRun,
-    pub(in crate::structure) survey: &'a CallSurvey,
-    pub(in crate::structure) tokens: &'a HashMap<CallToken, u32>,
-    pub(in crate::structure) rank: &'a RankSurvey,
-    pub(in crate::structure) activations: &'a RefCell<ActivationFinder<'a>>,
+    pub(super) run: &'a RecordedRun,
+    pub(super) survey: &'a CallSurvey,
+    pub(super) tokens: &'a HashMap<CallToken, u32>,
+    pub(super) rank: &'a RankSurvey,
+    pub(super) activations: &'a RefCell<ActivationFinder<'a>>,
 }
 
 /// Number of calls, from the first end of an iteration on, for which the code between one and the next is looked at.
@@ -46,11 +46,7 @@ const MAX_CALLS_OF_TURNS: usize = 64;
 
 impl RankCalls<'_> {
     /// Returns the loops in a window of its calls, only the loop of `named` if this is given. Returns `None` if there is none.
-    pub(in crate::structure) fn loops(
-        &self,
-        window: &[CallInterval],
-        named: Option<&NamedLoop>,
-    ) -> Option<Vec<FoundLoop>> {
+    pub(super) fn loops(&self, window: &[CallInterval], named: Option<&NamedLoop>) -> Option<Vec<FoundLoop>> {
         if let Some(named) = named {
             return named.find_in(window).map(|one| vec![one]);
         }
@@ -92,12 +88,7 @@ impl RankCalls<'_> {
 
     /// Returns whether the code has another loop around a detected one, by which it may get from an iteration to the next without another call.
     /// The calls do not show how often such a loop goes around. `window`: the calls that were searched.
-    pub(in crate::structure) fn has_silent_loop_around(
-        &self,
-        found: &[FoundLoop],
-        at: usize,
-        window: &[CallInterval],
-    ) -> bool {
+    pub(super) fn has_silent_loop_around(&self, found: &[FoundLoop], at: usize, window: &[CallInterval]) -> bool {
         let one = &found[at];
         if one.anchor.run || one.every.get() > 1 {
             return false;
@@ -147,12 +138,7 @@ impl RankCalls<'_> {
     }
 
     /// Returns whether another loop takes turns with the main one and ends its iterations at the same place of the code: they may be phases of one.
-    pub(in crate::structure) fn is_split(
-        &self,
-        found: &[FoundLoop],
-        main: &FoundLoop,
-        window: &[CallInterval],
-    ) -> bool {
+    pub(super) fn is_split(&self, found: &[FoundLoop], main: &FoundLoop, window: &[CallInterval]) -> bool {
         let Some((begin, end)) = span_of_ends(main, window) else { return false };
         found.iter().filter(|other| !other.main && other.parent.is_none() && main.parent.is_none()).any(|other| {
             let takes_turns = span_of_ends(other, window).is_some_and(|(first, last)| begin < last && first < end);
@@ -168,17 +154,17 @@ impl RankCalls<'_> {
     }
 
     /// Returns the number of iterations of the main loop that would be found without the user's hint.
-    pub(in crate::structure) fn detected(&self, window: &[CallInterval]) -> Option<u32> {
+    pub(super) fn detected(&self, window: &[CallInterval]) -> Option<u32> {
         let found = self.loops(window, None)?;
         let main = found.iter().find(|one| one.main)?;
         Some(self.iterations(main, IterationEnds::Found, window))
     }
 
-    pub(in crate::structure) fn is(&self, token: u32, what: fn(u16) -> bool) -> bool {
+    pub(super) fn is(&self, token: u32, what: fn(u16) -> bool) -> bool {
         self.survey.tokens.get(token as usize).is_some_and(|token| what(token.operation))
     }
 
-    pub(in crate::structure) fn is_collective(&self, token: u32) -> bool {
+    pub(super) fn is_collective(&self, token: u32) -> bool {
         self.is(token, is_collective)
     }
 
@@ -186,12 +172,12 @@ impl RankCalls<'_> {
         self.survey.tokens.get(token as usize).is_none_or(|token| Operation::polls(token.operation))
     }
 
-    pub(in crate::structure) fn has_all_in_window(&self) -> bool {
+    pub(super) fn has_all_in_window(&self) -> bool {
         self.rank.calls <= CALLS_IN_WINDOW
     }
 
     /// Returns calls from the middle of the run, without polls, and the definitions that they refer to.
-    pub(in crate::structure) fn call_window(&self) -> (Vec<CallInterval>, RankDefinitions) {
+    pub(super) fn call_window(&self) -> (Vec<CallInterval>, RankDefinitions) {
         let first = (self.rank.calls / 2).saturating_sub(CALLS_IN_WINDOW / 2);
         let mut calls = Vec::new();
         let mut at = 0_u64;
@@ -206,12 +192,7 @@ impl RankCalls<'_> {
         (calls, definitions)
     }
 
-    pub(in crate::structure) fn iterations(
-        &self,
-        one: &FoundLoop,
-        ends: IterationEnds,
-        window: &[CallInterval],
-    ) -> u32 {
+    pub(super) fn iterations(&self, one: &FoundLoop, ends: IterationEnds, window: &[CallInterval]) -> u32 {
         let mut splitter = CallSplitter::new(token_classes(one, self.survey), one.anchors());
         if self.has_all_in_window() {
             // The window lacks polls, which end no iteration.
@@ -229,17 +210,12 @@ impl RankCalls<'_> {
         number_iterations(&splitter.finish(), ends).count
     }
 
-    pub(in crate::structure) fn occasional(
-        &self,
-        one: &FoundLoop,
-        ends: IterationEnds,
-        window: &[CallInterval],
-    ) -> Vec<u32> {
+    pub(super) fn occasional(&self, one: &FoundLoop, ends: IterationEnds, window: &[CallInterval]) -> Vec<u32> {
         occasional_tokens(window, &token_classes(one, self.survey), one.anchors(), ends)
     }
 
     /// Returns the kinds of a loop's calls that are collective operations, with the number of the rank's calls of each.
-    pub(in crate::structure) fn collectives_in(&self, one: &FoundLoop) -> impl Iterator<Item = (CallToken, u64)> {
+    pub(super) fn collectives_in(&self, one: &FoundLoop) -> impl Iterator<Item = (CallToken, u64)> {
         let known =
             one.tokens.iter().filter_map(|&at| Some((*self.survey.tokens.get(at as usize)?, self.rank.count(at))));
         known.filter(|(token, _)| is_collective(token.operation))
@@ -265,10 +241,7 @@ impl RankCalls<'_> {
 
     /// Passes each call of the first thread to `take`, until that breaks, with its kind by the survey's index. Returns the definitions that
     /// these calls refer to.
-    pub(in crate::structure) fn each_call(
-        &self,
-        mut take: impl FnMut(Option<u32>, &Record) -> ControlFlow<()>,
-    ) -> RankDefinitions {
+    pub(super) fn each_call(&self, mut take: impl FnMut(Option<u32>, &Record) -> ControlFlow<()>) -> RankDefinitions {
         self.each_record(|_, token, record| match record.is_call() {
             true => take(token, record),
             false => ControlFlow::Continue(()),
@@ -309,7 +282,7 @@ impl RankCalls<'_> {
     }
 }
 
-pub(in crate::structure) fn token_classes(one: &FoundLoop, survey: &CallSurvey) -> Vec<TokenClass> {
+pub(super) fn token_classes(one: &FoundLoop, survey: &CallSurvey) -> Vec<TokenClass> {
     let mut classes: Vec<TokenClass> = survey
         .tokens
         .iter()

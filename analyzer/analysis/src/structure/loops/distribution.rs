@@ -12,7 +12,7 @@ use rustc_hash::FxHashSet;
 
 /// Finds the kinds of calls of a rank that only ever distribute or collect, by the survey's index.
 #[derive(Default)]
-pub(in crate::structure) struct DistributionFinder {
+pub(super) struct DistributionFinder {
     depth: usize,
     /// Kinds of calls and their peers, since a region was last entered or left.
     seen: FxHashSet<(u32, i32)>,
@@ -22,7 +22,7 @@ pub(in crate::structure) struct DistributionFinder {
 
 impl DistributionFinder {
     /// Continues after unknown records, with `depth` open regions.
-    pub(in crate::structure) fn begin(&mut self, depth: usize) {
+    pub(super) fn begin(&mut self, depth: usize) {
         self.depth = depth;
         self.seen.clear();
     }

@@ -10,28 +10,28 @@ use crate::structure::iterations::window::CallInterval;
 use lbprof_thresholds::loops::{MAX_MISCOUNTED_ITERATIONS, MIN_ITERATIONS_OF_FINER_LOOP};
 
 pub(in crate::structure) struct LoopGroup<'a> {
-    pub(in crate::structure) calls: RankCalls<'a>,
+    pub(super) calls: RankCalls<'a>,
     pub(in crate::structure) ranks: Vec<u32>,
-    pub(in crate::structure) definitions: RankDefinitions,
-    pub(in crate::structure) iterations: u32,
-    pub(in crate::structure) ends: IterationEnds,
-    pub(in crate::structure) count: IterationCount,
+    pub(super) definitions: RankDefinitions,
+    pub(super) iterations: u32,
+    pub(super) ends: IterationEnds,
+    pub(super) count: IterationCount,
     /// True if no other code of the program makes the calls that come once in each.
-    pub(in crate::structure) is_unique: bool,
+    pub(super) is_unique: bool,
     /// True if one of these calls is in `main`.
-    pub(in crate::structure) is_in_main: bool,
+    pub(super) is_in_main: bool,
     /// Iterations of the loop detected in the calls, if the user named what ends an iteration.
-    pub(in crate::structure) detected: Option<u32>,
-    pub(in crate::structure) chosen: UnassignedRank<'a>,
+    pub(super) detected: Option<u32>,
+    pub(super) chosen: UnassignedRank<'a>,
     /// The loops, each after the one around it.
-    pub(in crate::structure) found: Vec<FoundLoop>,
-    pub(in crate::structure) main: usize,
+    pub(super) found: Vec<FoundLoop>,
+    pub(super) main: usize,
     /// By loop, whether the code has another one around it whose iterations no call shows.
-    pub(in crate::structure) has_silent_loop_around: Vec<bool>,
+    pub(super) has_silent_loop_around: Vec<bool>,
     /// True if another loop may be a phase of the main one.
-    pub(in crate::structure) is_split: bool,
+    pub(super) is_split: bool,
     /// Kinds of calls that the main loop makes in some iterations only.
-    pub(in crate::structure) occasional: Vec<u32>,
+    pub(super) occasional: Vec<u32>,
 }
 
 impl<'a> LoopGroup<'a> {
@@ -62,7 +62,7 @@ impl<'a> LoopGroup<'a> {
     }
 
     /// Counts the iterations of the main loop, and again if the calls of all ranks show their end better.
-    pub(in crate::structure) fn settle(&mut self, evidence: CallEvidence, window: &[CallInterval]) {
+    pub(super) fn settle(&mut self, evidence: CallEvidence, window: &[CallInterval]) {
         self.count_iterations(evidence, window);
         let calls = self.calls;
         self.has_silent_loop_around =
@@ -125,17 +125,17 @@ impl<'a> LoopGroup<'a> {
             .unwrap_or(0)
     }
 
-    pub(in crate::structure) fn main(&self) -> &FoundLoop {
+    pub(super) fn main(&self) -> &FoundLoop {
         &self.found[self.main]
     }
 
     /// Returns whether a rank ends iterations with the same calls, equally often.
-    pub(in crate::structure) fn has_same_end(&self, one: UnassignedRank) -> bool {
+    pub(super) fn has_same_end(&self, one: UnassignedRank) -> bool {
         has_loop(one, self.chosen, &self.main().anchor)
     }
 
     /// Returns whether ranks of `other` end as many iterations in the same way, and make no other calls in them.
-    pub(in crate::structure) fn is_superset_of(&self, other: &LoopGroup) -> bool {
+    pub(super) fn is_superset_of(&self, other: &LoopGroup) -> bool {
         let (own, others) = (self.main(), other.main());
         own.anchor == others.anchor
             && self.has_same_end(other.chosen)
@@ -143,7 +143,7 @@ impl<'a> LoopGroup<'a> {
     }
 
     /// Returns whether each iteration of `other` has several of its iterations, and ends with a call that comes in some of them.
-    pub(in crate::structure) fn is_finer_than(&self, other: &LoopGroup) -> bool {
+    pub(super) fn is_finer_than(&self, other: &LoopGroup) -> bool {
         let (own, others) = (self.main(), other.main());
         let has_end = others.anchor.tokens.iter().all(|token| own.tokens.binary_search(token).is_ok());
         has_end && own.anchor != others.anchor && self.iterations >= MIN_ITERATIONS_OF_FINER_LOOP * other.iterations
@@ -151,7 +151,7 @@ impl<'a> LoopGroup<'a> {
 
     /// Returns its loops on another rank, with the calls in `window`, that ends iterations in the same way but makes other calls in them: the
     /// calls that only this rank makes between the ends of iterations belong to the iterations.
-    pub(in crate::structure) fn adopt(
+    pub(super) fn adopt(
         &self,
         calls: RankCalls<'a>,
         chosen: UnassignedRank<'a>,

@@ -192,6 +192,7 @@ fn to_loop(one: &FoundLoop, group: &LoopGroup, evidence: CallEvidence, places: &
     let main = group.main();
     let anchor = one.anchor.tokens.iter().filter_map(|&token| survey.tokens.get(token as usize));
     let anchor: Vec<(Option<u32>, u16)> = anchor.map(|token| (token.site, token.operation)).collect();
+    let is_interpreted = anchor.iter().any(|(site, _)| site.is_some_and(|site| calls.is_interpreted(site)));
     let mut classes = token_classes(one, survey);
     for &token in group.occasional.iter().filter(|_| one.main) {
         if let Some(class) = classes.get_mut(token as usize) {
@@ -215,11 +216,7 @@ fn to_loop(one: &FoundLoop, group: &LoopGroup, evidence: CallEvidence, places: &
         count: group.count,
         is_unique: one.main && group.is_unique,
         is_in_main: one.main && group.is_in_main,
-        is_interpreted: one
-            .anchor
-            .tokens
-            .iter()
-            .any(|&token| survey.site_of(token).is_some_and(|site| calls.is_interpreted(site))),
+        is_interpreted,
         is_split: one.main && group.is_split,
         by_rhythm: one.by_rhythm,
         has_silent_loop_around: false,

@@ -7,7 +7,7 @@ use crate::structure::iterations::patterns::found_loop::{FoundLoop, LoopAnchor};
 use crate::structure::iterations::window::CallInterval;
 use crate::structure::survey::CallSurvey;
 
-pub(in crate::structure) struct NamedLoop {
+pub(super) struct NamedLoop {
     /// The kinds of calls, by the survey's index.
     tokens: Vec<u32>,
     /// Number of these calls per iteration.

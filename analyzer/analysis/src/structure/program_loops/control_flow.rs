@@ -18,7 +18,7 @@ use petgraph::algo::dominators::simple_fast;
 use petgraph::graphmap::DiGraphMap;
 use rustc_hash::FxHashSet;
 
-pub(in crate::structure) struct ControlFlow {
+pub(super) struct ControlFlow {
     /// In the order of their addresses.
     steps: Vec<FlowStep>,
     /// The loops without calls that lead to MPI, in the order of their jumps back.
@@ -57,10 +57,10 @@ enum NextStep {
 }
 
 #[derive(Clone, Debug, Default)]
-pub(in crate::structure) struct ReachableCalls {
-    pub(in crate::structure) return_addresses: FxHashSet<u64>,
+pub(super) struct ReachableCalls {
+    pub(super) return_addresses: FxHashSet<u64>,
     /// True if there is no other one.
-    pub(in crate::structure) is_complete: bool,
+    pub(super) is_complete: bool,
 }
 
 /// Maximum number of instructions of loops that are looked at, for each instruction of a function: more than the depth of nested loops.
@@ -68,7 +68,7 @@ const MAX_LOOP_STEPS: usize = 20;
 
 impl ControlFlow {
     /// Decodes the code of a function, which begins at `address`. The calls that return to one of `calls` lead to MPI.
-    pub(in crate::structure) fn decode(code: &[u8], address: u64, calls: &FxHashSet<u64>) -> ControlFlow {
+    pub(super) fn decode(code: &[u8], address: u64, calls: &FxHashSet<u64>) -> ControlFlow {
         let decoder = Decoder::with_ip(64, code, address, DecoderOptions::NONE);
         let steps = decoder.into_iter().map(|instruction| {
             let target = instruction.near_branch_target();
@@ -125,11 +125,11 @@ impl ControlFlow {
         is_call || self.loops.binary_search_by_key(&step, |one| one.last).is_ok()
     }
 
-    pub(in crate::structure) fn is_end(&self, step: usize) -> bool {
+    pub(super) fn is_end(&self, step: usize) -> bool {
         self.steps.get(step).is_some_and(|step| step.next == NextStep::End)
     }
 
-    pub(in crate::structure) fn leads_to_mpi(&self, step: usize) -> bool {
+    pub(super) fn leads_to_mpi(&self, step: usize) -> bool {
         self.steps.get(step).is_some_and(|step| step.next == NextStep::AfterCall { leads_to_mpi: true })
     }
 
@@ -142,18 +142,18 @@ impl ControlFlow {
         }
     }
 
-    pub(in crate::structure) fn call_index(&self, return_address: u64) -> Option<usize> {
+    pub(super) fn call_index(&self, return_address: u64) -> Option<usize> {
         let at = self.steps.binary_search_by_key(&return_address, |step| step.end).ok()?;
         matches!(self.steps[at].next, NextStep::AfterCall { .. }).then_some(at)
     }
 
     /// Returns the addresses of the jumps and calls among some steps, in any order.
-    pub(in crate::structure) fn turns(&self, steps: &FxHashSet<usize>) -> impl Iterator<Item = u64> {
+    pub(super) fn turns(&self, steps: &FxHashSet<usize>) -> impl Iterator<Item = u64> {
         let steps = steps.iter().filter_map(|&step| self.steps.get(step));
         steps.filter(|step| step.next != NextStep::Following).map(|step| step.begin)
     }
 
-    pub(in crate::structure) fn ways(&self) -> DiGraphMap<usize, ()> {
+    pub(super) fn ways(&self) -> DiGraphMap<usize, ()> {
         self.edges().map(|edge| (edge.from, edge.to)).collect()
     }
 
@@ -164,21 +164,17 @@ impl ControlFlow {
     }
 
     /// Returns whether it is not known what follows a step.
-    pub(in crate::structure) fn has_unknown_successor(&self, step: usize) -> bool {
+    pub(super) fn has_unknown_successor(&self, step: usize) -> bool {
         self.steps.get(step).is_some_and(|step| step.next == NextStep::Unknown)
     }
 
-    pub(in crate::structure) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.steps.len()
     }
 
     /// Returns the calls that the function can get to after the call that returns to `return_address`, passing only those jumps and calls
     /// at whose address `can_pass` holds.
-    pub(in crate::structure) fn reachable_calls(
-        &self,
-        return_address: u64,
-        mut can_pass: impl FnMut(u64) -> bool,
-    ) -> ReachableCalls {
+    pub(super) fn reachable_calls(&self, return_address: u64, mut can_pass: impl FnMut(u64) -> bool) -> ReachableCalls {
         let mut reachable = ReachableCalls { is_complete: true, ..ReachableCalls::default() };
         reachable_steps(self.index(return_address), |idx| {
             let step = &self.steps[idx];
@@ -263,7 +259,7 @@ struct FlowEdge {
 }
 
 /// Returns the given steps and all steps reached from them, where `next` returns the neighbours of a step.
-pub(in crate::structure) fn reachable_steps<I: Iterator<Item = usize>>(
+pub(super) fn reachable_steps<I: Iterator<Item = usize>>(
     starts: impl IntoIterator<Item = usize>,
     mut next: impl FnMut(usize) -> I,
 ) -> FxHashSet<usize> {

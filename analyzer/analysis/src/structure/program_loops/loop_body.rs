@@ -66,7 +66,7 @@ impl ControlFlow {
     /// Returns the ways from the call that returns to `from` to the call that returns to `to`, or `None` if the function has no such calls.
     ///
     /// Several loops on such ways look the same in the calls: how often each of them goes around is not known.
-    pub(in crate::structure) fn silent_ways(&self, from: u64, to: u64) -> Option<SilentWays> {
+    pub(super) fn silent_ways(&self, from: u64, to: u64) -> Option<SilentWays> {
         let (from, to) = (self.call_index(from)?, self.call_index(to)?);
         let ways = self.ways();
         let [after, before] = [(from, Outgoing), (to, Incoming)].map(|(start, direction)| {
@@ -75,7 +75,7 @@ impl ControlFlow {
             })
         });
         let loops = loops_around(&ways, &[from, to]);
-        let n_loops = loops.iter().filter(|body| body.turns_silently(&ways, &before, &after)).count();
+        let n_loops = loops.iter().filter(|body| body.can_turn_silently(&ways, &before, &after)).count();
         // Only jumps by a table lead to steps without a known way to them.
         let may_begin = before.iter().any(|&step| step == 0 || steps_before(&ways, step).next().is_none());
         let may_return = may_begin && after.iter().any(|&step| self.is_end(step));
@@ -90,11 +90,11 @@ impl ControlFlow {
 
 /// The ways of a function from one call that leads to MPI to another one, on which it makes no further one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::structure) struct SilentWays {
+pub(super) struct SilentWays {
     /// Number of loops around both calls that can go around on such a way.
-    pub(in crate::structure) n_loops: usize,
+    pub(super) n_loops: usize,
     /// True if the function can return after the first call, and get to the second one when it is called again, without a further call.
-    pub(in crate::structure) may_return: bool,
+    pub(super) may_return: bool,
 }
 
 /// A loop of a function.
@@ -106,7 +106,7 @@ struct CodeLoop {
 
 impl CodeLoop {
     /// Returns whether the loop can go around on a way from one of the steps `after` a call to one `before` the next one.
-    fn turns_silently(
+    fn can_turn_silently(
         &self,
         ways: &DiGraphMap<usize, ()>,
         before: &FxHashSet<usize>,

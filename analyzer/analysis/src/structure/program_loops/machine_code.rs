@@ -16,7 +16,7 @@ const MAX_FUNCTION_BYTES: u64 = 1 << 20;
 /// Maximum size of a table of functions that is read.
 const MAX_TABLE_BYTES: u64 = 256 << 20;
 
-pub(in crate::structure) struct MachineCode {
+pub(super) struct MachineCode {
     file: File,
     /// Addresses of `.eh_frame_hdr` and `.eh_frame`.
     bases: BaseAddresses,
@@ -53,7 +53,7 @@ impl MachineCode {
     }
 
     /// Returns the start and the bytes of the function around an address, or `None` if it is not known or too large.
-    pub(in crate::structure) fn function(&self, address: u64) -> Option<(u64, Vec<u8>)> {
+    pub(super) fn function(&self, address: u64) -> Option<(u64, Vec<u8>)> {
         let header = EhFrameHdr::new(&self.header, LittleEndian).parse(&self.bases, 8).ok()?;
         let frames = EhFrame::new(&self.frames, LittleEndian);
         let entry = header.table()?.fde_for_address(&frames, &self.bases, address, EhFrame::cie_from_offset).ok()?;

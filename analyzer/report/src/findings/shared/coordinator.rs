@@ -103,7 +103,7 @@ impl AwaitedCoordinator {
             answers: true,
             polls: servers.iter().all(|server| polls_at_all(report, server.rank)),
             sleeps_between_polls: servers.iter().all(|server| {
-                // What it does between a request and the answer is its work, asleep or not.
+                // All that a rank does between a request and the answer is its work, asleep or not.
                 let is_for_requests = server.handled_s >= MIN_EXCESS_ASLEEP * (server.computed_s + server.unseen_s);
                 is_asleep_between_polls(report, server.rank) && !is_for_requests
             }),

@@ -33,12 +33,7 @@ pub fn find_idle_thread_pool(report: &Report) -> Option<Finding> {
     let advice = format!(
         "{idle}{balance}: the figures of ranks describe the threads that call MPI alone (lb-report --full: Pools of threads)"
     );
-    Some(Finding {
-        place: pool_place(report),
-        advice: Some(FindingAdvice::LookAt(advice)),
-        evidence: vec![("threads", pool.threads as f64), ("utilization", utilization)],
-        ..Finding::of_whole("thread pool", FindingTone::Unclear, sentence)
-    })
+    Some(Finding { place: pool_place(report), ..pool_finding("thread pool", pool, sentence, advice) })
 }
 
 /// Detects that threads which were started once have no work for most of the time, although next to none is lost in MPI: the thread that calls MPI prepares it.
@@ -63,10 +58,17 @@ pub fn find_starved_thread_pool(report: &Report) -> Option<Finding> {
     );
     Some(Finding {
         place: place::of_all_ranks(report).filter(|_| is_busy),
-        advice: Some(FindingAdvice::LookAt(advice.to_owned())),
-        evidence: vec![("threads", pool.threads as f64), ("utilization", utilization)],
-        ..Finding::of_whole("starved pool", FindingTone::Unclear, sentence)
+        ..pool_finding("starved pool", pool, sentence, advice.to_owned())
     })
+}
+
+fn pool_finding(kind: &'static str, pool: &ThreadPoolRow, sentence: String, advice: String) -> Finding {
+    let utilization = pool.program.utilization.unwrap_or_default();
+    Finding {
+        advice: Some(FindingAdvice::LookAt(advice)),
+        evidence: vec![("threads", pool.threads as f64), ("utilization", utilization)],
+        ..Finding::of_whole(kind, FindingTone::Unclear, sentence)
+    }
 }
 
 /// Returns whether ranks spend most of what they lose in polls.

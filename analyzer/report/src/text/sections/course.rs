@@ -12,7 +12,7 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 
 /// Draws the longest and mean computation by iteration in at most `columns`. If iterations share a column, it shows the longest and their mean. Returns
 /// nothing if the run is too short or steady.
-pub(in crate::text) fn course_bars(iterations: &IterationTable, columns: usize) -> String {
+pub(super) fn course_bars(iterations: &IterationTable, columns: usize) -> String {
     const LABEL: usize = "longest  ".len();
     let rows: Vec<&IterationRow> = measured_iterations(&iterations.rows).collect();
     let n = rows.len().min(columns.saturating_sub(LABEL));
@@ -64,7 +64,7 @@ fn is_large_change(change_s: f64, typical_s: f64) -> bool {
 }
 
 /// Describes trends, and first iterations that are longer.
-pub(in crate::text) fn course_sentences(iterations: &IterationTable) -> String {
+pub(super) fn course_sentences(iterations: &IterationTable) -> String {
     let course = &iterations.course;
     let Some(trends) = &course.trends else { return String::new() };
     let typical_s = course.slowest_mean_s;

@@ -14,7 +14,7 @@ const FEW: (usize, usize) = (3, 4);
 const SPARE: &[&[&str]] = &[&["on"], &["instructions"], &["min"], &["max"], &["IPC"]];
 
 /// A region, or the whole program, and its functions.
-pub(in crate::text) struct FunctionSection<'a> {
+pub(super) struct FunctionSection<'a> {
     pub region: &'a str,
     /// CPU time, the mean over ranks.
     pub cpu_s: f64,
@@ -27,16 +27,11 @@ pub(in crate::text) struct FunctionSection<'a> {
 }
 
 /// Returns the regions, or the whole program if there is only one.
-pub(in crate::text) fn regions_of<'a, T>(program: &'a T, regions: &'a [T]) -> &'a [T] {
+pub(super) fn regions_of<'a, T>(program: &'a T, regions: &'a [T]) -> &'a [T] {
     if regions.len() > 1 { regions } else { std::slice::from_ref(program) }
 }
 
-pub(in crate::text) fn render_sections(
-    parts: &[FunctionSection],
-    name: &str,
-    facts: &str,
-    options: &TextOptions,
-) -> String {
+pub(super) fn render_sections(parts: &[FunctionSection], name: &str, facts: &str, options: &TextOptions) -> String {
     let few = if options.full { (2 * FEW.0, 2 * FEW.1) } else { FEW };
     let (most_parts, most_functions) = if let [_] = parts { (1, few.0 * few.1) } else { few };
     let heads = ["~function", "share", "mean", "min", "max", "on\nrank", "slowest rank\n− mean", "instructions", "IPC"];

@@ -22,7 +22,7 @@ use lbprof_thresholds::study::{
     MAX_RATIO_OF_SAME_CODE, MIN_CANCELLED_DIFFERENCE, MIN_SHARE_OF_CHANGED_FUNCTION, MIN_SHIFTED_WORK,
 };
 
-pub(in crate::compare) struct ComparedNames {
+pub(super) struct ComparedNames {
     runs: Vec<ComparedCode>,
     /// Number of base runs, which come first.
     n_base: usize,
@@ -149,19 +149,14 @@ impl ComparedNames {
             }
         }
         let shifted = self.functions_with_shifted_work();
-        let mut others: BTreeMap<String, Vec<(String, usize)>> = BTreeMap::new();
+        // Calls that not all runs have alike, and whether only the base runs or only the new ones have them.
+        let mut others: BTreeMap<String, Vec<(String, Option<bool>)>> = BTreeMap::new();
         for ((function, calls), of_runs) in &numbers {
             if of_runs.windows(2).any(|runs| matches!(runs, [one, next] if one != next)) {
-                let first = of_runs.iter().position(|numbers| !numbers.is_empty()).unwrap_or(0);
-                let last = of_runs.iter().rposition(|numbers| !numbers.is_empty()).unwrap_or(0);
-                let side = if last < self.n_base {
-                    0
-                } else if first >= self.n_base {
-                    1
-                } else {
-                    2
-                };
-                others.entry(function.clone()).or_default().push((calls.clone(), side));
+                let (base, new) = of_runs.split_at(self.n_base);
+                let [is_in_base, is_in_new] = [base, new].map(|runs| runs.iter().any(|numbers| !numbers.is_empty()));
+                let only_new = (is_in_base != is_in_new).then_some(is_in_new);
+                others.entry(function.clone()).or_default().push((calls.clone(), only_new));
             }
         }
         numbers.retain(|(function, calls), _| {
@@ -278,8 +273,8 @@ pub(in crate::compare) fn plain_name(function: &str) -> &str {
 
 /// Returns whether code lies between calls that it does not have in all runs, or if only one side has such code, next to it: an added call divides
 /// code, of which one part keeps its name.
-fn is_among_or_beside(calls: &str, others: &[(String, usize)]) -> bool {
-    let is_one_sided = others.iter().all(|other| other.1 == others[0].1 && other.1 < 2);
+fn is_among_or_beside(calls: &str, others: &[(String, Option<bool>)]) -> bool {
+    let is_one_sided = others.iter().all(|(_, only_new)| only_new.is_some() && *only_new == others[0].1);
     others.iter().any(|(other, _)| {
         let ends = calls.split_once(" → ").zip(other.split_once(" → "));
         let is_beside = ends.is_some_and(|(own, other)| own.1 == other.0 || own.0 == other.1);

@@ -164,7 +164,6 @@ pub struct ExchangeReceipt {
     status: Word,
     source: i32,
     tag: i32,
-    wildcards: CallFlags,
 }
 
 /// Records a combined send and receive. The record is the send, its part the receive.
@@ -182,14 +181,12 @@ pub fn exchange<C: VerbCall>(
     status: &mut Word,
 ) -> VerbEvent<ExchangeReceipt> {
     let status = status_or_own(call, status);
-    let send = send(call, dest, sendtag, comm, sendcount, sendtype);
+    let mut facts = send(call, dest, sendtag, comm, sendcount, sendtype).facts;
     let receive =
         mark_wildcards(CallArguments { peer: call.int(source), tag: call.int(recvtag), ..CallArguments::empty() });
-    let wildcards = CallFlags(receive.flags & (CallFlags::ANY_SOURCE.0 | CallFlags::ANY_TAG.0));
-    VerbEvent {
-        facts: send.facts,
-        after: ExchangeReceipt { status, source: receive.peer, tag: receive.tag, wildcards },
-    }
+    // The part's, in the call's own record.
+    facts.flags |= receive.flags & (CallFlags::ANY_SOURCE.0 | CallFlags::ANY_TAG.0);
+    VerbEvent { facts, after: ExchangeReceipt { status, source: receive.peer, tag: receive.tag } }
 }
 
 impl AfterCall for ExchangeReceipt {
@@ -205,7 +202,6 @@ impl AfterCall for ExchangeReceipt {
             }
             (*slot).request = self.source as u32;
             (*slot).count = self.tag as u32;
-            (*slot).flags |= self.wildcards;
             // Last: a reader that sees the flag finds the part complete.
             compiler_fence(Release);
             (*slot).operation |= JOINED;

@@ -4,9 +4,8 @@
 //! The tests need root, to act as another user. Otherwise they are ignored.
 
 use std::io::{BufRead, BufReader};
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, ensure};
 use lbprof_tests::launch::Job;
@@ -23,10 +22,14 @@ const OTHER_USER: u32 = 61_734;
 
 const RANKS: usize = 4;
 
-/// Acts as another user until its standard input ends: it takes the first name among the sockets of each job, answers nobody, and says on all of the job's
+/// Acts as another user, before all other processes if it may, until its standard input ends: it takes the first name among the sockets of each job, answers nobody, and says on all of the job's
 /// sockets that it is rank 3 with another clock. It prints a line for each name taken, and one for each peer that sent it something.
 const INTRUDER: &str = r#"
-import re, select, socket, struct, sys, threading
+import os, re, select, socket, struct, sys, threading
+os.nice(-19)
+os.setgid(int(sys.argv[1]))
+os.setuid(int(sys.argv[1]))
+print("ready", flush=True)
 def serve(listener):
     while True:
         peer, _ = listener.accept()
@@ -54,21 +57,29 @@ while not select.select([sys.stdin], [], [], 0.001)[0]:
                 pass
 "#;
 
-struct Intruder(Child);
+struct Intruder {
+    process: Child,
+    output: BufReader<ChildStdout>,
+}
 
 impl Intruder {
+    /// Starts an intruder that looks for sockets from now on.
     fn start() -> anyhow::Result<Self> {
         let mut command = Command::new("/usr/bin/python3");
-        command.args(["-c", INTRUDER]).current_dir("/").uid(OTHER_USER).gid(OTHER_USER);
+        command.args(["-c", INTRUDER, &OTHER_USER.to_string()]).current_dir("/");
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-        Ok(Self(child.context("/usr/bin/python3 as another user")?))
+        let mut process = child.context("/usr/bin/python3 as another user")?;
+        let mut output = BufReader::new(process.stdout.take().context("its output is a pipe")?);
+        let mut ready = String::new();
+        output.read_line(&mut ready)?;
+        ensure!(ready == "ready\n", "it did not start: {ready:?}");
+        Ok(Self { process, output })
     }
 
     fn end(mut self) -> anyhow::Result<Vec<String>> {
-        drop(self.0.stdin.take());
-        let output = self.0.stdout.take().context("its output is a pipe")?;
-        let lines = BufReader::new(output).lines().collect::<Result<_, _>>()?;
-        self.0.wait()?;
+        drop(self.process.stdin.take());
+        let lines = self.output.lines().collect::<Result<_, _>>()?;
+        self.process.wait()?;
         Ok(lines)
     }
 }

@@ -93,7 +93,7 @@ fn what_was_selected_is_reported_at_the_head() {
 
 #[test]
 fn a_run_without_a_call_says_that_none_was_seen() {
-    let nothing = || Scenario::ranks(2).each(|_, script| script.compute(30));
+    let nothing = || Scenario::ranks(2).each(|_, script| script.compute(1500));
     let kinds = |of: &Report| of.problems.iter().map(|row| row.kind).collect::<Vec<_>>();
     assert_eq!(kinds(&report(nothing())), [ProblemKind::NothingSeen]);
     let one_call = Scenario::ranks(2).each(|_, script| script.compute(30).allreduce(8, 1));

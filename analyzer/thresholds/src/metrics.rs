@@ -22,8 +22,9 @@ thresholds! {
     /// Share of its time from which on it matters what a rank's time between polls is.
     MIN_UNCLEAR_POLL_TIME: f64 = 0.005, unit "of a rank's time", validated "tests/statements/truth.rs, sleeping_polls";
 
-    /// Seconds between MPI_Init and MPI_Finalize from which on it is odd that no call was seen; a program that only starts and ends MPI takes less.
-    MIN_TIME_WITHOUT_CALLS_S: f64 = 0.01, unit "s", validated "tests/real_programs/first_contact.rs";
+    /// Seconds between MPI_Init and MPI_Finalize from which on it is odd that no call was seen; a program that only starts and ends MPI takes less, also where
+    /// its ranks have no cores. The recorder says it from then on, too.
+    MIN_TIME_WITHOUT_CALLS_S: f64 = 1.0, unit "s", validated "tests/real_programs/first_contact.rs";
 
     /// Share of the largest excess from which on a function within another one has it.
     MIN_EXCESS_OF_INNER_FUNCTION: f64 = 0.8, unit "of the largest excess", validated "analysis/src/metrics/sampled/functions.rs";

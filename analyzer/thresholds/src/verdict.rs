@@ -238,6 +238,10 @@ thresholds! {
     /// Excess over the mean before the main loop, or after it, from which on that is a loss of its own.
     MIN_EXCESS_OUTSIDE_OF_LOOP: f64 = 0.03, unit "of the elapsed time", validated "report/tests/situations.rs";
 
+    /// Work before the main loop, or after it, up to which it may be a step of a chain: the first call of the loop's first iteration may be missing, or the
+    /// last call of its last one.
+    MAX_STEP_OUTSIDE_OF_LOOP: f64 = 1.25, unit "of the rank's mean computation in an iteration", validated "report/tests/situations.rs";
+
     /// Computation that windows of time may attribute to the wrong side of an end of the main loop.
     MAX_ERROR_OF_TIME_WINDOWS: f64 = 0.02, unit "of the elapsed time", validated "report/tests/situations.rs";
 

@@ -7,10 +7,10 @@
 
 use std::ops::Range;
 
-use lbprof_analysis::model::Model;
 use lbprof_analysis::model::replayed::statistics::TimeWindows;
+use lbprof_analysis::model::{IterationSeries, Model};
 use lbprof_collector::Activity;
-use lbprof_thresholds::verdict::{MAX_ERROR_OF_TIME_WINDOWS, MIN_EXCESS_OUTSIDE_OF_LOOP};
+use lbprof_thresholds::verdict::{MAX_ERROR_OF_TIME_WINDOWS, MAX_STEP_OUTSIDE_OF_LOOP, MIN_EXCESS_OUTSIDE_OF_LOOP};
 
 use super::longest_rank::LongestRank;
 use crate::RegionRow;
@@ -30,8 +30,15 @@ pub struct OutsideWork {
 
 impl OutsideWork {
     /// Returns the work, or `None` if it costs little, or if a rank that works longer outside of the loop works less in it, so that the others do not
-    /// wait. `lost_s`: the imbalance and serialization of a run of `elapsed_s` seconds.
-    pub(crate) fn find(model: &Model, elapsed_s: f64, lost_s: f64, regions: &[RegionRow]) -> Option<OutsideWork> {
+    /// wait. `lost_s`: the imbalance and serialization of a run of `elapsed_s` seconds, `chains_s` what ranks lose in chains. The first step of a chain, and
+    /// its last one, are no such work: a loop that was found in the calls begins and ends with one.
+    pub(crate) fn find(
+        model: &Model,
+        elapsed_s: f64,
+        lost_s: f64,
+        chains_s: f64,
+        regions: &[RegionRow],
+    ) -> Option<OutsideWork> {
         let main_loop = model.main_loop()?;
         let path = model.regions.get(main_loop as usize)?.path.clone();
         let windows = &model.statistics.as_ref()?.time_windows;
@@ -53,7 +60,11 @@ impl OutsideWork {
         let least_s = MIN_EXCESS_OUTSIDE_OF_LOOP * elapsed_s;
         let [before, after] = times.map(|of_ranks| {
             let longest = LongestRank::find(model, &of_ranks, &[]).filter(|longest| longest.over_mean_s >= least_s)?;
-            let rank = model.ranks.iter().find(|rank| rank.rank == longest.rank)?;
+            let at = model.ranks.iter().position(|rank| rank.rank == longest.rank)?;
+            let rank = &model.ranks[at];
+            if longest.over_mean_s <= chains_s && is_step_of_loop(of_ranks[at], rank.series(main_loop)?) {
+                return None;
+            }
             // The same rank may exceed the mean by more in a region on the other side of the loop.
             let most_s = longest.over_mean_s + MAX_ERROR_OF_TIME_WINDOWS * elapsed_s;
             let own = outside.iter().copied().filter(|row| row.excess_computation_s(rank) <= most_s);
@@ -80,6 +91,14 @@ impl OutsideWork {
     pub fn is_within(&self, path: &str) -> bool {
         is_in_region(path, &self.main_loop)
     }
+}
+
+/// Returns whether work of so many seconds may be a step of a loop that was found in the calls, where the step's first or last call is missing.
+fn is_step_of_loop(work_s: f64, series: &IterationSeries) -> bool {
+    let known = series.numbers.iter().enumerate().filter(|(_, number)| series.has_computation(**number));
+    let steps: Vec<f64> = known.map(|(at, _)| series.seconds_at(Activity::Computation, at)).collect();
+    let mean_s = steps.iter().sum::<f64>() / steps.len() as f64;
+    !series.entering.is_empty() && series.joined == 0 && work_s <= MAX_STEP_OUTSIDE_OF_LOOP * mean_s
 }
 
 fn is_in_region(path: &str, outer: &str) -> bool {

@@ -321,12 +321,10 @@ impl Verdict {
 
     /// Judges work before and after the main loop by itself, and the ranks by what they compute in the loop.
     fn with_outside_work(self, model: &Model, base: &BaseTables) -> Verdict {
-        let found = OutsideWork::find(
-            model,
-            self.elapsed_s,
-            self.imbalance_s + self.serialization.map_or(0.0, |all| all.total_s),
-            &base.regions,
-        );
+        let serialization = self.serialization.unwrap_or_default();
+        let lost_s = self.imbalance_s + serialization.total_s;
+        let chains_s = serialization.chains_s.unwrap_or(0.0);
+        let found = OutsideWork::find(model, self.elapsed_s, lost_s, chains_s, &base.regions);
         let Some(mut found) = found.filter(|_| self.cluster.is_none()) else { return self };
         for longest in found.before.iter_mut().chain(&mut found.after) {
             let path = longest.region.as_ref().map(|region| region.path.as_str());

@@ -809,6 +809,44 @@ fn workers_that_wait_for_a_sleeping_coordinator_say_so() {
     assert!((0.5..0.7).contains(&gain.share), "{gain:?}");
 }
 
+/// Three workers ask rank 0, which answers at once, and look after 25 ms whether the answer has come.
+fn sleeping_polls() -> Report {
+    const ROUNDS: u32 = 30;
+    let scenario = ranks(4).each(|rank, script| match rank {
+        0 => script.repeat(ROUNDS, |round, script| {
+            let wait = if round == 0 { 10.0 } else { 34.9 };
+            (1..4).fold(script, |script, worker| {
+                let wait = if worker == 1 { wait } else { 0.01 };
+                script.at("receive").recv(worker, 0, 8, wait).at("send").send(worker, 1, 8, 0.01)
+            })
+        }),
+        _ => script.repeat(ROUNDS, |_, script| {
+            let asked =
+                script.compute(10.0).at("send").send(0, 0, 8, 0.1).at("halo").call(Operation::Iprobe, 25.0, |record| {
+                    (record.peer, record.tag) = (0, 1);
+                });
+            asked.at("receive").recv(0, 1, 8, 0.01)
+        }),
+    });
+    let dir = written(called(scenario, "farm tasks.txt"));
+    let mut model = model_in(dir.path());
+    for rank in 1..4 {
+        let places = vec![((0, Activity::Computation, CoreState::Asleep), 0.9)];
+        model.ranks[rank].samples.off_core = Some(OffCoreSums { places, known_s: 1.0 });
+    }
+    Report::new(&model, &symbols::sites_without_names(&model.sites))
+}
+
+#[test]
+fn workers_that_sleep_between_polls_say_so() {
+    let report = sleeping_polls();
+    let words = lbprof_report::findings::answer_in_words(&report);
+    assert_eq!(report.findings[0].kind, "sleeping polls", "{words}");
+    assert!(words.contains("ranks 1-3 sleep between their polls while messages lie there"), "{words}");
+    let gain = report.findings[0].gain.as_ref().unwrap_or_else(|| panic!("no gain: {words}"));
+    assert!((gain.share - 25.0 / 35.0).abs() < 0.05, "{gain:?}");
+}
+
 /// The master hands out 36 tasks of 10 ms to three workers, and then one of 150 ms to rank 2.
 fn last_task() -> Report {
     const TASKS: u32 = 12;

@@ -81,6 +81,7 @@ const CALLS: &[DetectPart] = &[
     calls::rare_delays::find_rare_call_delays,
     calls::late_progress::find_late_progress,
     calls::large_messages::find_large_messages,
+    calls::sleeping_polls::find_sleeping_polls,
     calls::rank_in_calls::find_rank_in_calls,
     calls::small_messages::find_small_messages,
     calls::communication::find_communication_loss,

@@ -23,7 +23,7 @@ pub struct FindingRow {
     /// longer once, before or after the main loop; `uneven groups`: a group with other code computes longer; `control of parallelism`; `moving rank`: first one rank has more
     /// work, then another; `slow in turn`: another in each iteration; `slow in parts`: another in each part of one; `awaited master`: ranks wait for the messages of one with
     /// code of its own; `chains`: ranks wait in chains; `serialization`: it is not known how; `busy coordinator`, `sleeping coordinator`: workers wait for a rank that is none
-    /// of them; `busy target`, `held lock`: ranks wait in calls on windows; `rank in calls`: for the calls of one rank; `rare delays`: a few calls take long; `small messages`,
+    /// of them; `busy target`, `held lock`: ranks wait in calls on windows; `rank in calls`: for the calls of one rank; `sleeping polls`: ranks sleep between polls for messages that are there; `rare delays`: a few calls take long; `small messages`,
     /// `large messages`, `late progress`, `communication`; `called by MPI`: functions of the program; `file access`; `late file progress`: nonblocking access to
     /// files is waited for; `recorder`.
     pub kind: &'static str,

@@ -12,4 +12,5 @@ mod messages;
 pub mod rank_in_calls;
 pub mod rare_delays;
 pub mod recorder;
+pub mod sleeping_polls;
 pub mod small_messages;

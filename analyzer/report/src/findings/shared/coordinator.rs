@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use lbprof_analysis::metrics::blocking::CauseClass;
 use lbprof_analysis::model::replayed::replay_results::RequestServer;
+use lbprof_analysis::model::replayed::waits::WaitState;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 use lbprof_collector::{CoreState, StateGroup};
 use lbprof_thresholds::verdict::{
@@ -88,7 +89,11 @@ fn by_computation(report: &Report) -> Option<AwaitedCoordinator> {
         false => AwaitedCoordinator::from_calls(report, first, region)?,
     };
     let all_s: f64 = found.ranks.iter().filter_map(|rank| caused.get(rank)).sum();
-    let waited_s = (all_s / cluster.ranks.len().max(1) as f64).min(report.verdict.lost_s);
+    // While it sleeps the others wait in calls for its calls.
+    let calls = report.loss_facts.communication.as_ref().filter(|_| found.sleeps_between_polls);
+    let is_in_calls = calls.and_then(|loss| loss.ranks.first()).is_some_and(|(rank, _)| found.ranks.contains(rank));
+    let in_calls_s = if is_in_calls { report.verdict.communication_s } else { 0.0 };
+    let waited_s = (all_s / cluster.ranks.len().max(1) as f64 + in_calls_s).min(report.verdict.lost_s);
     (waited_s >= MIN_LOSS_TO_COORDINATOR * report.verdict.lost_s).then_some(AwaitedCoordinator { waited_s, ..found })
 }
 
@@ -111,8 +116,11 @@ impl AwaitedCoordinator {
         }
     }
 
-    /// Describes a rank by the numbers of its calls.
+    /// Describes a rank by the numbers of its calls, or returns `None` if the others do not wait for its messages, but for its entry into collectives.
     fn from_calls(report: &Report, rank: u32, region: String) -> Option<AwaitedCoordinator> {
+        if !is_messages_waited_for(report) {
+            return None;
+        }
         let [sent, received] = ["send", "recv"]
             .map(|end| calls_of(report, rank, |operation| operation.to_ascii_lowercase().ends_with(end)));
         let answers = sent >= received / MAX_REQUESTS_PER_ANSWER;
@@ -129,6 +137,15 @@ impl AwaitedCoordinator {
     }
 }
 
+/// Returns whether ranks wait longer for messages than for the last one in a barrier or another collective of all with all.
+fn is_messages_waited_for(report: &Report) -> bool {
+    report.blocking.as_ref().is_some_and(|table| {
+        let states = table.sums.states.iter();
+        let of_all = states.filter(|(state, _)| matches!(state, WaitState::Barrier | WaitState::NxN));
+        of_all.map(|(_, times)| times.blocked_s()).sum::<f64>() <= 0.5 * table.sums.total_s
+    })
+}
+
 /// Returns the number of a rank's calls of the operations that are meant.
 fn calls_of(report: &Report, rank: u32, is_meant: impl Fn(&str) -> bool) -> u64 {
     let rows = report.call_sites.iter().filter(|row| is_meant(&row.operation));
@@ -141,7 +158,7 @@ fn polls_at_all(report: &Report, rank: u32) -> bool {
 }
 
 /// Returns whether a rank asks whether messages are there, and sleeps for most of its computation.
-fn is_asleep_between_polls(report: &Report, rank: u32) -> bool {
+pub fn is_asleep_between_polls(report: &Report, rank: u32) -> bool {
     let row = report.ranks.iter().find(|row| row.rank == rank);
     let times = row.and_then(|row| row.core_states);
     polls_at_all(report, rank)
@@ -185,6 +202,6 @@ fn polling_place(report: &Report, rank: u32) -> Option<FindingPlace> {
 }
 
 /// Returns whether an operation asks whether messages are there, without waiting.
-fn is_poll(operation: &str) -> bool {
+pub fn is_poll(operation: &str) -> bool {
     operation.starts_with("Test") || matches!(operation, "Iprobe" | "Improbe")
 }

@@ -139,14 +139,14 @@ impl CodeSegments {
         let place_of_site: Vec<u32> = (0..n_sites).map(|site| calls.node_of(site).map_or(0, |node| node + 1)).collect();
         let mut times: BTreeMap<(u32, u32), u64> = BTreeMap::new();
         let mut all = 0_u64;
-        for (&(from, to), pair) in &survey.pairs {
+        for (&(from, to), &ns) in &survey.pairs {
             let [from, to] = [from, to].map(|site| {
                 let place = site.and_then(|site| place_of_site.get(site as usize));
                 place.copied().unwrap_or(0)
             });
             let time = times.entry((from, to)).or_default();
-            *time = time.saturating_add(pair.ns);
-            all = all.saturating_add(pair.ns);
+            *time = time.saturating_add(ns);
+            all = all.saturating_add(ns);
         }
         let codes = find_code(times, survey, names);
         let functions = function_regions(calls, &codes, all);

@@ -33,8 +33,9 @@ pub struct CallSurvey {
     /// Survey of each rank, by number.
     pub ranks: Vec<RankSurvey>,
     /// Pairs of call sites that follow one another on the ranks' first threads, summed over ranks. `None` stands for the start of a rank,
-    /// and for a call site that the recorder did not know.
-    pub pairs: HashMap<(Option<u32>, Option<u32>), SitePair>,
+    /// and for a call site that the recorder did not know: nanoseconds from the end of the first call to the end of the second. They are
+    /// integers, so that the order of adding does not matter.
+    pub pairs: HashMap<(Option<u32>, Option<u32>), u64>,
     /// True if a rank has marked iterations.
     pub marked_iterations: bool,
     /// True if a rank has marked phases that are no iterations.
@@ -93,15 +94,6 @@ impl RankSurvey {
     pub fn count_all(&self, kinds: &[u32]) -> u64 {
         kinds.iter().map(|&kind| self.count(kind)).sum()
     }
-}
-
-/// A pair of call sites that follow one another.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
-pub struct SitePair {
-    /// Number of occurrences.
-    pub count: u64,
-    /// Nanoseconds from the end of the first call to the end of the second. They are integers, so that the order of adding does not matter.
-    pub ns: u64,
 }
 
 /// Surveys `run`.
@@ -169,7 +161,7 @@ impl CallSurvey {
         let tokens = order.iter().map(|&old| tokens[old as usize]).collect();
         let pairs = self.pairs.into_iter();
         let pairs =
-            pairs.map(|((from, to), pair)| ((renumbered_site(from, &indices), renumbered_site(to, &indices)), pair));
+            pairs.map(|((from, to), ns)| ((renumbered_site(from, &indices), renumbered_site(to, &indices)), ns));
         CallSurvey { sites, tokens, ranks, pairs: pairs.collect(), ..self }
     }
 }
@@ -187,10 +179,9 @@ impl PartialResult for CallSurvey {
             renumber_kinds(&mut rank, &numbers);
             self.ranks.push(rank);
         }
-        for ((from, to), pair) in higher.pairs {
+        for ((from, to), ns) in higher.pairs {
             let own = self.pairs.entry((renumbered_site(from, &sites), renumbered_site(to, &sites))).or_default();
-            own.count = own.count.saturating_add(pair.count);
-            own.ns = own.ns.saturating_add(pair.ns);
+            *own = own.saturating_add(ns);
         }
         self.marked_iterations |= higher.marked_iterations;
         self.marked_phases |= higher.marked_phases;
@@ -274,12 +265,11 @@ impl RankPass for RankPassState {
         }
         let clock = self.definitions.clock(&self.header);
         let tick_s = clock.tick_s();
-        let mut pairs: HashMap<_, SitePair> = HashMap::new();
-        for (&(from, to), sums) in &self.calls.pairs {
+        let mut pairs: HashMap<_, u64> = HashMap::new();
+        for (&(from, to), &ticks) in &self.calls.pairs {
             let [from, to] = [from, to].map(|kind| tokens.get(kind as usize).and_then(|token| token.site));
-            let pair = pairs.entry((from, to)).or_default();
-            pair.count += sums.count;
-            pair.ns = pair.ns.saturating_add((sums.ticks as f64 * tick_s * 1e9) as u64);
+            let ns = pairs.entry((from, to)).or_default();
+            *ns = ns.saturating_add((ticks as f64 * tick_s * 1e9) as u64);
         }
         let counts = (0..).zip(self.calls.counts).collect();
         let mut phases = self.definitions.regions.values().filter(|region| region.id != 0);
@@ -303,22 +293,17 @@ impl RankPass for RankPassState {
     }
 }
 
-#[derive(Clone, Copy, Default)]
-struct PairSums {
-    count: u64,
-    ticks: u64,
-}
-
 #[derive(Default)]
 struct ThreadCalls {
     n: u64,
     kinds: CallKinds,
     counts: Vec<u64>,
-    pairs: FxHashMap<(u32, u32), PairSums>,
+    /// Ticks of pairs of kinds that follow one another.
+    pairs: FxHashMap<(u32, u32), u64>,
     /// End of the last call, or `None` before the first.
     last_end: Option<u64>,
-    /// Kind that followed each kind the last time, with sums that are not in `pairs` yet: programs repeat themselves.
-    followed: Vec<(u32, PairSums)>,
+    /// Kind that followed each kind the last time, with ticks that are not in `pairs` yet: programs repeat themselves.
+    followed: Vec<(u32, u64)>,
 }
 
 /// Maximum number of pairs of kinds that are distinguished on a rank; programs have thousands at most.
@@ -331,7 +316,7 @@ impl ThreadCalls {
             let kind = self.kinds.intern(record);
             if kind as usize >= self.counts.len() {
                 self.counts.push(0);
-                self.followed.push((NONE, PairSums::default()));
+                self.followed.push((NONE, 0));
             }
             let since = self.last_end.unwrap_or(begin);
             let end = record.end.max(record.begin).max(since);
@@ -345,29 +330,27 @@ impl ThreadCalls {
     #[inline(always)]
     fn count_pair(&mut self, from: u32, to: u32, ticks: u64) {
         let Some(place) = self.followed.get_mut(from as usize) else {
-            return self.settle(from, to, PairSums { count: 1, ticks });
+            return self.settle(from, to, ticks);
         };
         if place.0 != to {
-            let (before, sums) = std::mem::replace(place, (to, PairSums { count: 1, ticks }));
-            return self.settle(from, before, sums);
+            let (before, sum) = std::mem::replace(place, (to, ticks));
+            return self.settle(from, before, sum);
         }
-        place.1.count += 1;
-        place.1.ticks = place.1.ticks.wrapping_add(ticks);
+        place.1 = place.1.wrapping_add(ticks);
     }
 
-    fn settle(&mut self, from: u32, to: u32, sums: PairSums) {
+    fn settle(&mut self, from: u32, to: u32, ticks: u64) {
         if to == NONE || (self.pairs.len() >= MOST_PAIRS && !self.pairs.contains_key(&(from, to))) {
             return;
         }
         let all = self.pairs.entry((from, to)).or_default();
-        all.count += sums.count;
-        all.ticks = all.ticks.wrapping_add(sums.ticks);
+        *all = all.wrapping_add(ticks);
     }
 
     fn finish(&mut self) {
         for from in 0..self.followed.len() {
-            let (to, sums) = std::mem::replace(&mut self.followed[from], (NONE, PairSums::default()));
-            self.settle(from as u32, to, sums);
+            let (to, ticks) = std::mem::replace(&mut self.followed[from], (NONE, 0));
+            self.settle(from as u32, to, ticks);
         }
     }
 }

@@ -18,56 +18,7 @@ use crate::model::code::region_state::{Ns, RegionState};
 /// Nanoseconds on a path, by thread and kind.
 type PathSums = FxHashMap<(u32, RegionState), f64>;
 
-/// Maximum number of paths that are kept for others to join.
-const MOST_TRAILS: usize = 4;
-
-/// Maximum number of changes to another thread that are kept of each.
-const MOST_JOINTS: usize = 1 << 10;
-
-/// A path that others may join: those to the same time mostly have all but their last part in common.
-#[derive(Default)]
-struct PathTrail {
-    sums: PathSums,
-    origin: u32,
-    /// The amounts added to the sums, if noted.
-    parts: Vec<((u32, RegionState), f64)>,
-    /// The threads on which it continues, and when, each after a number of parts.
-    joints: Vec<((u32, Ns), usize)>,
-}
-
-impl PathTrail {
-    #[inline]
-    fn change(&mut self, joint: (u32, Ns)) {
-        if self.joints.len() < MOST_JOINTS {
-            self.joints.push((joint, self.parts.len()));
-        }
-    }
-
-    /// Adds the parts after the first `n` to sums. All are whole nanoseconds, so that adding and subtracting is exact.
-    fn add_rest(&self, n: usize, sums: &mut PathSums) {
-        add_all(sums, &self.sums);
-        for &(key, ns) in &self.parts[..n] {
-            *sums.entry(key).or_default() -= ns;
-        }
-    }
-}
-
-struct TracedPath {
-    sums: PathSums,
-    trail: Option<PathTrail>,
-}
-
-impl TracedPath {
-    /// Adds a part to the trail, if that has not too many joints.
-    #[inline]
-    fn pass(&mut self, key: (u32, RegionState), ns: f64) {
-        if let Some(trail) = self.trail.as_mut().filter(|trail| trail.joints.len() < MOST_JOINTS) {
-            trail.parts.push((key, ns));
-        }
-    }
-}
-
-/// Buffers for the sums of paths; but for the trails it is empty between them.
+/// Buffers for the sums of paths; it is empty between them.
 #[derive(Default)]
 struct PathBuffers {
     /// Nanoseconds by number of the state, and the states on the path.
@@ -76,9 +27,6 @@ struct PathBuffers {
     /// Progress backwards in the history of each thread, and the threads that have any.
     reach: Vec<usize>,
     visited: Vec<u32>,
-    trails: Vec<PathTrail>,
-    /// Joints of trails: the trail, and the number of its parts before the joint.
-    joints: FxHashMap<(u32, Ns), (usize, usize)>,
 }
 
 #[derive(Debug, Default)]
@@ -119,8 +67,7 @@ impl CriticalPathFinder {
     ) -> (PathSums, u32) {
         room.spent.resize(states.entries().len(), 0.0);
         room.reach.resize(histories.len(), usize::MAX);
-        let trail = (room.trails.len() < MOST_TRAILS).then(PathTrail::default);
-        let mut path = TracedPath { sums: PathSums::default(), trail };
+        let mut sums = PathSums::default();
         let (mut thread, mut time) = to;
         let mut origin = None;
         // A wait in a collective ends when the last one enters, so the path may change over without going back in time; damaged clocks
@@ -128,38 +75,25 @@ impl CriticalPathFinder {
         let mut changes_at_once = 0;
         while (thread as usize) < histories.len() {
             let may_stay = changes_at_once < histories.len();
-            let Some((by, at)) = self.trace_thread(room, states, histories, (thread, time), may_stay, &mut path) else {
+            let Some((by, at)) = self.trace_thread(room, states, histories, (thread, time), may_stay, &mut sums) else {
                 if let Some(before) = self.until_begin.get(thread as usize) {
-                    add_all(&mut path.sums, before);
+                    for (&key, &ns) in before {
+                        *sums.entry(key).or_default() += ns;
+                    }
                     origin = self.origins.get(thread as usize).copied();
                 }
                 break;
             };
-            if let Some(&(joined, n)) = room.joints.get(&(by, at)) {
-                room.trails[joined].add_rest(n, &mut path.sums);
-                origin = Some(room.trails[joined].origin);
-                path.trail = None;
-                break;
-            }
-            if let Some(trail) = &mut path.trail {
-                trail.change((by, at));
-            }
             changes_at_once = if at < time { 0 } else { changes_at_once + 1 };
             (thread, time) = (by, at);
         }
         for state in room.on_path.drain(..) {
-            *path.sums.entry(states.get(state)).or_default() += std::mem::take(&mut room.spent[state.index()]);
+            *sums.entry(states.get(state)).or_default() += std::mem::take(&mut room.spent[state.index()]);
         }
         for thread in room.visited.drain(..) {
             room.reach[thread as usize] = usize::MAX;
         }
-        let origin = origin.unwrap_or(thread);
-        if let Some(trail) = path.trail {
-            let joints = trail.joints.iter().map(|&(joint, n)| (joint, (room.trails.len(), n)));
-            room.joints.extend(joints);
-            room.trails.push(PathTrail { sums: path.sums.clone(), origin, ..trail });
-        }
-        (path.sums, origin)
+        (sums, origin.unwrap_or(thread))
     }
 
     /// Follows the path back on one thread from a time on. Returns the thread on which the path continues, and when, or `None` if it continues
@@ -171,7 +105,7 @@ impl CriticalPathFinder {
         histories: &[ThreadHistory],
         from: (u32, Ns),
         may_stay: bool,
-        path: &mut TracedPath,
+        sums: &mut PathSums,
     ) -> Option<(u32, Ns)> {
         let (thread, time) = from;
         let history = &histories[thread as usize];
@@ -192,8 +126,7 @@ impl CriticalPathFinder {
                 // From the send to the end of the wait the message was in transit.
                 if at < past.end {
                     let key = (by.thread, RegionState::delay(states.get(past.state).1.region()));
-                    *path.sums.entry(key).or_default() += (past.end - at) as f64;
-                    path.pass(key, (past.end - at) as f64);
+                    *sums.entry(key).or_default() += (past.end - at) as f64;
                 }
                 return Some((by.thread, at));
             }
@@ -202,15 +135,8 @@ impl CriticalPathFinder {
                 room.on_path.push(past.state);
             }
             *spent += ns;
-            path.pass(states.get(past.state), ns);
         }
         None
-    }
-}
-
-fn add_all(sums: &mut PathSums, more: &PathSums) {
-    for (&key, &ns) in more {
-        *sums.entry(key).or_default() += ns;
     }
 }
 
@@ -241,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_that_join_others_are_as_long_and_of_the_same_parts_as_alone() {
+    fn paths_that_are_summed_up_together_are_as_long_and_of_the_same_parts_as_alone() {
         // Four ranks meet again and again, each time another comes last; messages lie between.
         let kinds = [computation(1), computation(2)];
         let barrier = RegionState::new(0, Activity::Synchronization);
@@ -263,12 +189,10 @@ mod tests {
         for time in [3950, 3991, 4000] {
             let mut together = CriticalPathFinder::default();
             together.sum_up(&states, &histories, time);
-            for (thread, joined) in (0..).zip(&together.until_begin) {
+            for (thread, summed_up) in (0..).zip(&together.until_begin) {
                 let (alone, origin) = CriticalPathFinder::default().to(&states, &histories, thread, time);
                 assert_eq!(together.origins[thread as usize], origin, "{thread} at {time}");
-                let mut joined = joined.clone();
-                joined.retain(|_, ns| *ns != 0.0);
-                assert_eq!(joined, alone, "{thread} at {time}");
+                assert_eq!(*summed_up, alone, "{thread} at {time}");
                 assert_eq!(alone.values().sum::<f64>(), time as f64, "{thread} at {time}");
                 assert!(alone.len() > 4, "it leads over several ranks");
             }

@@ -299,22 +299,6 @@ fn functions_of_a_script_stand_for_the_interpreter_and_for_what_calls_mpi_for_it
 }
 
 #[test]
-fn debug_information_that_unpacks_to_far_more_than_its_file_costs_only_its_lines() {
-    let (_dir, path) = program(&["-g"]);
-    let content = path.with_extension("section");
-    std::fs::write(&content, vec![0; 300 << 20]).unwrap();
-    run(Command::new("objcopy").arg("--update-section").arg(format!(".debug_str={}", content.display())).arg(&path));
-    run(Command::new("objcopy").arg("--compress-debug-sections=zlib").arg(&path));
-    let offsets = returns(&path, "outer", "target");
-    let begun = std::time::Instant::now();
-    let ResolvedNames { places, problems, .. } = resolved(&path, build_id(&path), &offsets);
-    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
-    assert_eq!(described(&places[0]), (Some("outer"), None, None), "the symbols are there");
-    let [problem] = &problems[..] else { panic!("{problems:?}") };
-    assert!(problem.detail.contains("calls: its debug information claims more than"), "{problem:?}");
-}
-
-#[test]
 fn damaged_compressed_debug_information_is_reported_with_its_file() {
     let (_dir, path) = program(&["-g", "-gz=zlib"]);
     let mut bytes = std::fs::read(&path).unwrap();
@@ -328,7 +312,7 @@ fn damaged_compressed_debug_information_is_reported_with_its_file() {
     let ResolvedNames { places, problems, .. } = resolved(&path, build_id(&path), &offsets);
     assert_eq!(described(&places[0]), (Some("outer"), None, None), "the symbols are there");
     let [problem] = &problems[..] else { panic!("{problems:?}") };
-    assert!(problem.detail.contains("calls: its section .debug_info is damaged"), "{problem:?}");
+    assert!(problem.detail.contains("calls: ") && problem.detail.contains(": no lines of it are shown"), "{problem:?}");
 }
 
 #[test]

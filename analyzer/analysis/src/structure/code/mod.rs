@@ -3,7 +3,6 @@
 pub mod call_tree;
 pub mod code_place;
 pub mod code_readers;
-pub(super) mod debug_budget;
 pub(super) mod demangled_name;
 pub mod frames;
 pub(super) mod function_symbols;

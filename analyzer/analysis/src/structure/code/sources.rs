@@ -14,7 +14,6 @@ use object::Object;
 use object::read::ReadCache;
 
 use super::code_place::{CodePlace, SourcePosition, base_name};
-use super::debug_budget;
 use super::demangled_name::demangled_name;
 use super::frames::{is_runtime_library, is_system_file};
 use super::function_symbols::function_names;
@@ -50,9 +49,10 @@ impl SymbolSources {
         if !build_id.is_empty() && found != build_id {
             return None;
         }
+        let is_code = facts.is_some();
         let debug_path = facts.filter(|facts| !facts.has_dwarf).and_then(|facts| facts.debug_file(path));
         // The debug information of the C library takes longer to unpack than most programs' to read, and users do not change its lines.
-        let has_lines = has_lines && !is_runtime_library(&path.to_string_lossy());
+        let has_lines = has_lines && is_code && !is_runtime_library(&path.to_string_lossy());
         let mut faults = Vec::new();
         let mut functions = function_names(path, addresses, &mut faults);
         let debug = debug_path.and_then(|path| {
@@ -82,17 +82,11 @@ impl SymbolSources {
     }
 }
 
-/// Opens the debug information of a file, and of the `alternate` file that several files share, or notes in `faults` why it cannot be used.
+/// Opens the debug information of a file, and of the `alternate` file that several files share, or notes in `faults` why it cannot be read.
 fn open_loader(path: &Path, alternate: Option<PathBuf>, faults: &mut Vec<String>) -> Option<Loader> {
-    let files = std::iter::once(path).chain(alternate.as_deref());
-    let mut faulty = files.filter_map(|file| Some((file, debug_budget::find_fault(file)?)));
-    match faulty.next() {
-        Some((file, fault)) => {
-            faults.push(format!("{}: {fault}: no lines of it are shown", file.display()));
-            None
-        }
-        None => Loader::new_with_sup(path, alternate).ok(),
-    }
+    let loader = Loader::new_with_sup(path, alternate);
+    faults.extend(loader.as_ref().err().map(|error| format!("{}: {error}: no lines of it are shown", path.display())));
+    loader.ok()
 }
 
 /// Fortran's main programs in the symbol tables of gfortran, NVIDIA's compiler and flang.

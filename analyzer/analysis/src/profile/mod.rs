@@ -16,7 +16,7 @@
 //! | `file_waits.rs` | waits for nonblocking access to files |
 //! | `summed/others.rs` | totals of threads other than the first |
 //! | `parallel.rs` | sums of parallel regions; `parallel_marks.rs`: sums of their instances |
-//! | `summed/rank_summaries.rs` | a rank's summaries, in place of its records or compared with them |
+//! | `summed/rank_summaries.rs` | a rank's summaries, in place of its records |
 //! | `tables.rs` | names that ranks share, and their numbers |
 //! | `partial_model.rs` | merges the models of ranks to the run's |
 //! | `concurrency.rs` | time in which one rank alone computes |
@@ -34,7 +34,7 @@ pub mod summed;
 pub(crate) mod tables;
 
 use lbprof_collector::format::LogHeader;
-use lbprof_collector::polling::{PollGapRule, PollSums};
+use lbprof_collector::polling::PollSums;
 use lbprof_collector::problem::Severity;
 use lbprof_collector::profile::ProfileBatch;
 use lbprof_collector::reader::LogItem;
@@ -57,7 +57,7 @@ use parallel_marks::MarkedRegions;
 pub(crate) use partial_model::PartialModel;
 use rank::{RankBuilder, RunTables};
 use summed::others::OtherThreadSums;
-use summed::rank_summaries::{RankSummary, SummarizedRanks, forget_iterations, forget_samples};
+use summed::rank_summaries::{SummarizedRanks, forget_iterations, forget_samples};
 use summed::samples::{MOST_SAMPLES, SampleSource, SortedSamples};
 
 /// The input of the second pass: results of the first one.
@@ -133,13 +133,8 @@ struct RankGather<'a> {
     /// Number of polls that the recorder classified, in profile mode.
     polls_decided: u64,
     problems: Vec<Problem>,
-    /// True if summaries are read in place of events.
-    is_first_look: bool,
-    /// True if the log is read as it was recorded.
-    is_as_recorded: bool,
     n_leading: u32,
     summed_up: SummarizedRanks,
-    stated: RankSummary,
 }
 
 impl<'a> RankGather<'a> {
@@ -168,12 +163,8 @@ impl<'a> RankGather<'a> {
             polls: PollSums::default(),
             polls_decided: 0,
             problems: Vec::new(),
-            is_first_look: run.part.is_first_look,
-            is_as_recorded: run.part.polling == PollGapRule::Auto
-                && threads.as_ref().is_some_and(|facts| facts.is_empty()),
             n_leading: threads.map_or(0, |facts| facts.leading.len() as u32),
             summed_up: SummarizedRanks::default(),
-            stated: RankSummary::default(),
         }
     }
 
@@ -190,14 +181,6 @@ impl<'a> RankGather<'a> {
             _ => self.others.thread_sums_mut(&batch.head, self.span),
         };
         thread.absorb(batch);
-    }
-
-    /// Returns whether its summaries can be compared with its records: all records exist, and are the same as when they were summed up.
-    fn can_compare(&self) -> bool {
-        self.span == TickSpan::ALL
-            && self.is_as_recorded
-            && !self.is_first_look
-            && !self.problems.iter().any(|problem| problem.kind.severity() != Severity::Note)
     }
 }
 
@@ -231,12 +214,11 @@ impl RankPass for RankGather<'_> {
                 }
             }
             LogItem::Profile(batch) => self.absorb(&batch),
-            LogItem::Summary(summary) if self.is_first_look => {
+            LogItem::Summary(summary) => {
                 self.summed_up.ranks = 1;
                 self.summed_up.without_iterations |= u32::from(summary.left_out > 0);
                 self.absorb(&summary.batch);
             }
-            LogItem::Summary(summary) => self.stated.add(&summary),
             // They are merged with the first thread's records.
             LogItem::Samples { .. } => {}
             LogItem::Problem(problem) => self.problems.push(problem),
@@ -255,7 +237,6 @@ impl RankPass for RankGather<'_> {
 
 impl RankGather<'_> {
     fn ended(self) -> PartialModel {
-        let compares = self.can_compare();
         let mut part = PartialModel::default();
         let mut builder = RankBuilder::new(&self.header, &self.definitions, self.tables, self.span, &mut part);
         builder.inner_iterations = self.placer.as_ref().map(CallPlacer::inner_iterations).unwrap_or_default();
@@ -265,7 +246,6 @@ impl RankGather<'_> {
             .map(|(at, intervals, ends)| FoundIterations::new(at, &intervals, ends, self.span));
         let (n_others, others) = self.others.finish();
         let first = self.first.map(ThreadSums::finish);
-        let contradicts = compares.then(|| self.stated.contradicts(first.as_ref(), &others)).flatten();
         let uncut = others.uncut || first.as_ref().is_some_and(|sums| sums.uncut);
         builder.part.uncut.extend(uncut.then_some(self.header.rank));
         if let Some(sums) = first {
@@ -282,7 +262,6 @@ impl RankGather<'_> {
         rank.leading_threads = self.n_leading;
         part.summed_up = self.summed_up;
         part.problems.extend(self.definitions.problems_of(rank.rank));
-        part.problems.extend(contradicts.map(|one| Problem { rank: Some(rank.rank), ..one }));
         part.problems
             .extend(self.problems.into_iter().map(|one| Problem { rank: one.rank.or(Some(rank.rank)), ..one }));
         for (kind, count) in seen {

@@ -35,13 +35,8 @@ const RECORDS_PER_SECOND: (f64, f64) = (4e6, 1.5e6);
 
 /// The part of a rank's log that is read.
 pub enum RankItems {
-    /// The whole log.
-    Log {
-        /// The log.
-        log: Box<RankLog>,
-        /// False if its summaries are skipped, because they do not cover everything, or others are read in place of events.
-        has_summaries: bool,
-    },
+    /// The whole log without its summaries, which are of the same events.
+    Log(Box<RankLog>),
     /// The summaries at the log's end.
     AtEnd(VecDeque<LogItem>),
 }
@@ -50,9 +45,9 @@ impl RankItems {
     /// Returns the next item, or `None` at the end, for good.
     pub fn next_item(&mut self) -> Option<LogItem> {
         match self {
-            RankItems::Log { log, has_summaries } => loop {
+            RankItems::Log(log) => loop {
                 match log.next_item() {
-                    Some(LogItem::Summary(_)) if !*has_summaries => {}
+                    Some(LogItem::Summary(_)) => {}
                     item => return item,
                 }
             },
@@ -72,9 +67,7 @@ impl RecordedRun {
     /// Errors: see [`RecordedRun::log`].
     pub fn items(&self, header: &LogHeader) -> Result<RankItems, OpenError> {
         if !self.part.is_first_look {
-            let log = Box::new(self.log(header)?);
-            // Threads may go on while another one is in MPI_Finalize: their rings hold records that no summary covers.
-            return Ok(RankItems::Log { log, has_summaries: !self.files.folder.has_rings(header.rank) });
+            return Ok(RankItems::Log(Box::new(self.log(header)?)));
         }
         let problem = match self.files.folder.at_end(header.rank) {
             // The recorder does not know whether they are: long gaps between polls, other threads in the place of the first.
@@ -90,7 +83,7 @@ impl RecordedRun {
         if let Some((kind, detail)) = problem {
             log = log.with_problem(Problem { kind, rank: Some(header.rank), count: 1, detail });
         }
-        Ok(RankItems::Log { log: Box::new(log), has_summaries: false })
+        Ok(RankItems::Log(Box::new(log)))
     }
 
     /// Estimates the effort of the analysis of all events.

@@ -17,11 +17,6 @@ pub(crate) struct RankThreads {
 }
 
 impl RankThreads {
-    /// Returns whether the log is read as it was recorded.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.leading.is_empty() && self.gap_uses.is_empty()
-    }
-
     pub(crate) fn is_first(&self, thread: u32) -> bool {
         thread == 0 || self.leading.contains(&thread)
     }

@@ -103,7 +103,7 @@ pub fn survey_run(run: &RecordedRun, progress: ProgressReport) -> CallSurvey {
 
 /// Surveys the ranks of `run` with these headers: a part of the run's survey, or `None` if there are none.
 pub(crate) fn survey_ranks(run: &RecordedRun, headers: &[LogHeader], progress: ProgressReport) -> Option<CallSurvey> {
-    pass::fold_ranks(run, headers, |header| RankPassState::new(header, run.part.is_first_look), progress)
+    pass::fold_ranks(run, headers, RankPassState::new, progress)
 }
 
 fn renumbered_site(site: Option<u32>, indices: &[u32]) -> Option<u32> {
@@ -197,7 +197,6 @@ struct RankPassState {
     profiles: bool,
     /// True if its summary is read in place of its calls.
     is_summed_up: bool,
-    is_first_look: bool,
     calls: ThreadCalls,
     threads: BTreeMap<u32, u64>,
     /// Addresses at which samples were taken, with the ids of their call paths.
@@ -205,10 +204,9 @@ struct RankPassState {
 }
 
 impl RankPassState {
-    fn new(header: &LogHeader, is_first_look: bool) -> Self {
+    fn new(header: &LogHeader) -> Self {
         RankPassState {
             header: header.clone(),
-            is_first_look,
             is_summed_up: false,
             definitions: RankDefinitions::default(),
             profiles: false,
@@ -241,7 +239,7 @@ impl RankPass for RankPassState {
                 self.extend_to(batch.head.thread, batch.next.first);
                 self.profiles = true;
             }
-            LogItem::Summary(summary) if self.is_first_look => {
+            LogItem::Summary(summary) => {
                 self.extend_to(summary.thread(), summary.batch.next.first);
                 self.is_summed_up = true;
                 self.profiles |= self.header.mode == RecordingMode::Profile;
@@ -249,7 +247,7 @@ impl RankPass for RankPassState {
             LogItem::Samples { samples, .. } => {
                 self.sampled.extend(samples.iter().map(|one| (one.location, one.call_path)));
             }
-            LogItem::Summary(_) | LogItem::Problem(_) | LogItem::Polls(_) => {}
+            LogItem::Problem(_) | LogItem::Polls(_) => {}
         }
     }
 

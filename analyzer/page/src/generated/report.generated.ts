@@ -1090,11 +1090,7 @@ t_ideal_certain: boolean
  */
 t_ideal_phase_profile_s: (number | null)
 /**
- * Bound of the estimate's error where ranks meet within iterations through point-to-point calls alone.
- */
-t_ideal_phase_profile_error_s: (number | null)
-/**
- * By how much the estimate may be too short however they meet.
+ * By how much the estimate may be too short where ranks meet within iterations.
  */
 t_ideal_phase_profile_bound_s: (number | null)
 /**
@@ -1105,10 +1101,6 @@ t_ideal_phase_profile_above_elapsed: boolean
  * True if the estimate is too short by at most 5 % of the elapsed time: `t_ideal_phase_profile_bound_s` / `elapsed_s` ≤ 0.05; null if there is none.
  */
 t_ideal_phase_profile_close: (boolean | null)
-/**
- * By how much the estimate differs from the ideal time by replay: `t_ideal_phase_profile_s` / `t_ideal_replay_s` − 1; null if one of the two is not known, or the estimate is above the elapsed time.
- */
-t_ideal_phase_profile_against_replay: (number | null)
 /**
  * The ideal time from a replay on an ideal network; of the whole program only, and null if not all that ranks wait for is known.
  */

@@ -48,9 +48,7 @@ pub struct EfficiencyRow {
     pub t_ideal_certain: bool,
     /// The estimate of the ideal time from iterations.
     pub t_ideal_phase_profile_s: Option<f64>,
-    /// Bound of the estimate's error where ranks meet within iterations through point-to-point calls alone.
-    pub t_ideal_phase_profile_error_s: Option<f64>,
-    /// By how much the estimate may be too short however they meet.
+    /// By how much the estimate may be too short where ranks meet within iterations.
     pub t_ideal_phase_profile_bound_s: Option<f64>,
     /// True if the estimate is above the elapsed time, by more than the 0.5 % that clocks may differ by: ranks do not wait for each other
     /// at the end of each iteration, and it is not used.
@@ -58,9 +56,6 @@ pub struct EfficiencyRow {
     /// True if the estimate is too short by at most 5 % of the elapsed time: `t_ideal_phase_profile_bound_s` / `elapsed_s` ≤ 0.05; null if there is
     /// none.
     pub t_ideal_phase_profile_close: Option<bool>,
-    /// By how much the estimate differs from the ideal time by replay: `t_ideal_phase_profile_s` / `t_ideal_replay_s` − 1; null if one of the two
-    /// is not known, or the estimate is above the elapsed time.
-    pub t_ideal_phase_profile_against_replay: Option<f64>,
     /// The ideal time from a replay on an ideal network; of the whole program only, and null if not all that ranks wait for is known.
     pub t_ideal_replay_s: Option<f64>,
 }
@@ -123,14 +118,9 @@ impl EfficiencyRow {
             t_ideal_max_s: max_s,
             t_ideal_certain: replay_s.is_some() || is_close,
             t_ideal_phase_profile_s: estimate.map(|ideal| ideal.seconds),
-            t_ideal_phase_profile_error_s: estimate.map(|ideal| ideal.error_s),
             t_ideal_phase_profile_bound_s: estimate.map(|ideal| ideal.bound_s),
             t_ideal_phase_profile_above_elapsed: is_above,
             t_ideal_phase_profile_close: close,
-            t_ideal_phase_profile_against_replay: possible
-                .zip(replay_s)
-                .filter(|&(_, replay_s)| replay_s > 0.0)
-                .map(|(ideal, replay_s)| ideal.seconds / replay_s - 1.0),
             t_ideal_replay_s: replay_s,
         }
     }
@@ -158,7 +148,7 @@ mod tests {
     fn row(seconds: f64, bound_s: f64, replay_s: Option<f64>) -> EfficiencyRow {
         let t_ideal_s = replay_s.or(Some(seconds));
         let times = EfficiencyTimes { elapsed_s: 10.0, max_computation_s: 6.0, avg_computation_s: 3.0, t_ideal_s };
-        EfficiencyRow::from_times(times, Some(PhaseProfileIdeal { seconds, error_s: 0.0, bound_s }), replay_s)
+        EfficiencyRow::from_times(times, Some(PhaseProfileIdeal { seconds, bound_s }), replay_s)
     }
 
     fn ranges(row: &EfficiencyRow) -> [Option<f64>; 4] {
@@ -172,11 +162,6 @@ mod tests {
         assert_eq!(ranges(&known), [Some(6.0 / 7.0), Some(6.0 / 7.0), Some(0.7), Some(0.7)]);
         let replayed = row(99.0, 0.0, Some(8.0));
         assert!(replayed.t_ideal_certain && replayed.t_ideal_phase_profile_above_elapsed);
-        assert_eq!(
-            replayed.t_ideal_phase_profile_against_replay, None,
-            "what is above the elapsed time is not compared"
-        );
-        assert_eq!(row(6.0, 0.6, Some(8.0)).t_ideal_phase_profile_against_replay, Some(-0.25));
         assert_eq!(
             (known.t_ideal_phase_profile_close, row(6.0, 0.6, None).t_ideal_phase_profile_close),
             (Some(true), Some(false))

@@ -134,11 +134,9 @@ pub fn is_above_elapsed(ideal_s: f64, elapsed_s: f64) -> bool {
 pub struct PhaseProfileIdeal {
     /// The estimate, in seconds; never below the longest computation of a rank.
     pub seconds: f64,
-    /// Bound of its error where ranks meet within iterations through point-to-point calls alone, in seconds: the
-    /// point-to-point time, in each iteration, of the rank that computes longest in it, summed (docs/metrics.md §1).
-    pub error_s: f64,
-    /// Bound of its error however ranks meet within iterations, in seconds: the same with all time in MPI. The slowest rank
-    /// of an iteration that ends in a meeting does not wait; its waits for other ranks are not in the estimate.
+    /// Bound of its error where ranks meet within iterations, in seconds: the time in MPI, in each iteration, of the rank that
+    /// computes longest in it, summed (docs/metrics.md §1). The slowest rank of an iteration that ends in a meeting does not
+    /// wait; its waits for other ranks are not in the estimate.
     pub bound_s: f64,
 }
 
@@ -190,7 +188,6 @@ impl PhaseProfileIdeal {
             for slowest in slowest.as_ref() {
                 let slowest = edges.entering.get(&(at, slowest.iteration)).unwrap_or(slowest);
                 ideal.seconds += slowest.computation_s;
-                ideal.error_s += slowest.point_to_point_s;
                 ideal.bound_s += slowest.mpi_s;
             }
         }

@@ -165,9 +165,7 @@ pub struct SlowestInIteration {
     pub rank: u32,
     /// Seconds that it computes.
     pub computation_s: f64,
-    /// Seconds that it spends in point-to-point communication in the iteration.
-    pub point_to_point_s: f64,
-    /// Seconds that it spends in MPI in the iteration, point-to-point communication included.
+    /// Seconds that it spends in MPI in the iteration.
     pub mpi_s: f64,
 }
 
@@ -188,8 +186,7 @@ impl SlowestInIteration {
     fn from_seconds(rank: u32, iteration: u32, seconds: Seconds) -> SlowestInIteration {
         let computation_s = seconds[Activity::Computation as usize];
         let mpi_s = seconds.iter().sum::<f64>() - computation_s - seconds[Activity::Recorder as usize];
-        let point_to_point_s = seconds[Activity::PointToPoint as usize];
-        SlowestInIteration { iteration, rank, computation_s, point_to_point_s, mpi_s }
+        SlowestInIteration { iteration, rank, computation_s, mpi_s }
     }
 
     /// For each iteration of either list, sorted by iteration, the slower; of equals the one of `lower`.

@@ -20,7 +20,6 @@
 //! | `handles` | what is known of the objects that MPI's handles stand for |
 //! | `markers` | phases and pauses |
 //! | `forward` | the function that each wrapper calls; calls that other tools keep from here |
-//! | `sources` | what is recorded of a thread's time, each source by itself |
 //! | `lifecycle` | when recording starts and stops |
 //! | `verbs` | what is recorded of a call, by its row's verb |
 //! | `wrappers` | the functions that the program calls, made from calls.table |
@@ -39,7 +38,6 @@ mod processor;
 mod recording;
 mod run;
 mod sampling;
-mod sources;
 mod state;
 mod system;
 #[cfg(test)]

@@ -1,4 +1,3 @@
 //! Parts that the recorder and its launcher `lb-run` share.
 
 pub mod job;
-pub mod perf_event;

@@ -8,10 +8,9 @@
 //! | `options` | the command line, the manual |
 //! | `library` | where liblbprof.so lies; LD_PRELOAD |
 //! | `inspect` | why a program could not be recorded |
-//! | `warm_up` | preparing the kernel for samples |
 //! | `replace` | becoming the program |
 //! | `report_after` | staying as the program's parent, and the report at its end |
-//! | `launch_exit`, `messages`, `launcher_variables` | exit codes, messages, variables of launchers |
+//! | `launch_exit`, `messages` | exit codes, messages |
 
 // Without Rust's start-up, which would change what the program inherits: it ignores SIGPIPE and opens closed descriptors.
 #![cfg_attr(not(test), no_main)]
@@ -20,8 +19,6 @@
 mod inspect;
 #[path = "lb-run/launch_exit.rs"]
 mod launch_exit;
-#[path = "lb-run/launcher_variables.rs"]
-mod launcher_variables;
 #[path = "lb-run/library.rs"]
 mod library;
 #[path = "lb-run/messages.rs"]
@@ -32,8 +29,6 @@ mod options;
 mod replace;
 #[path = "lb-run/report_after.rs"]
 mod report_after;
-#[path = "lb-run/warm_up.rs"]
-mod warm_up;
 
 use std::ffi::{OsString, c_char, c_int};
 
@@ -42,13 +37,12 @@ use lbprof_launch::job;
 
 use crate::inspect::RecordingObstacle;
 use crate::launch_exit::LaunchExit;
-use crate::launcher_variables::is_zero;
 use crate::messages::print_message;
 use crate::replace::become_program;
 
 /// Returns whether this is the first rank, as far as the launcher says. It alone prints messages that concern all ranks.
 fn is_first_rank() -> bool {
-    is_zero(&job::RANK_VARIABLES)
+    job::RANK_VARIABLES.iter().find_map(|name| std::env::var(name).ok()).is_none_or(|number| number.trim() == "0")
 }
 
 fn run_rank() -> LaunchExit {
@@ -73,7 +67,6 @@ fn run_rank() -> LaunchExit {
             return LaunchExit::Library;
         }
     };
-    warm_up::warm_up(&options.settings);
     let obstacles = inspect::find_obstacles(&options.command, &library);
     for obstacle in obstacles.iter().filter(|_| is_first_rank()) {
         print_message(format_args!("{obstacle}"));

@@ -13,6 +13,7 @@
 //!   backup            x               |x               x         |       x       only those while the other was full are used
 //! ```
 
+mod event;
 mod period;
 pub mod switches;
 pub mod wakes;
@@ -25,10 +26,8 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use crate::processor::SAMPLED_REGISTERS;
 
+use self::event::{EXCLUDE_HYPERVISOR, EXCLUDE_KERNEL, EventAttributes, TASK_CLOCK, TYPE_SOFTWARE, open_event};
 use self::period::SamplePeriod;
-use lbprof_launch::perf_event::{
-    EXCLUDE_HYPERVISOR, EXCLUDE_KERNEL, EventAttributes, TASK_CLOCK, TYPE_SOFTWARE, open_event,
-};
 
 pub const PAGE: usize = 4096;
 

@@ -3,9 +3,9 @@
 
 use std::cell::Cell;
 
+use super::event::{EXCLUDE_HYPERVISOR, EXCLUDE_KERNEL, EventAttributes, TYPE_SOFTWARE, open_event};
 use super::{RECORD_SAMPLE, SAMPLE_REGISTERS, SAMPLE_TIME, SampleRing, SamplingRefusal, USE_CLOCK, WATERMARK};
 use crate::processor::INSTRUCTION_POINTER;
-use lbprof_launch::perf_event::{EXCLUDE_HYPERVISOR, EXCLUDE_KERNEL, EventAttributes, TYPE_SOFTWARE, open_event};
 
 // linux/perf_event.h.
 const CONTEXT_SWITCHES: u64 = 3;

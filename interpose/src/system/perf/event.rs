@@ -1,7 +1,5 @@
 //! An event's description and its descriptor (perf_event_open(2)).
 
-#![allow(missing_docs, reason = "named as in linux/perf_event.h")]
-
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 

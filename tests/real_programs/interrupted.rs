@@ -120,8 +120,6 @@ fn check(kind: Kind, stdout: &str, folder: &Path) -> anyhow::Result<()> {
     let expected = |problem| match problem {
         ProblemKind::Unfinished => true,
         ProblemKind::Gap => kind.mode == "profile",
-        // The second thread goes on to call MPI.
-        ProblemKind::InFinalize => kind.how == "finalize" && kind.threads == 2,
         _ => false,
     };
     let unexpected = said.problems.iter().find(|&&problem| !expected(problem));

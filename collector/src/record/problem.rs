@@ -141,8 +141,6 @@ problems! {
     DirectCalls = 37, Note, "call MPI_… instead, or count the time of such calls as computation";
     /// Other programs were started by MPI_Comm_spawn: what they did is not in this run.
     Spawned = 38, Note, "spawn lb-run with the program as its first argument: the new processes are then a run of their own, in a folder beside this one";
-    /// MPI was called inside of MPI_Finalize, by functions that delete attributes: after the recorded time.
-    InFinalize = 39, Note, "nothing needs to be done; to have such calls recorded, free the attributes before MPI_Finalize";
     /// A signal handler left the recorder by siglongjmp, and recording stopped in the rank; the program was not touched.
     LeftByJump = 40, Partial, "leave by siglongjmp from handlers of signals that do not come during MPI calls";
     /// The run was recorded in profile mode: what the time between polls is was decided then, but for the longer parts of it, and --polling has no effect on the rest.

@@ -8,7 +8,7 @@ use crate::log::{self, LOG, closed_log};
 use crate::mpi::world;
 use crate::openmp;
 use crate::recording::flush::{self, DROPPED};
-use crate::recording::{call_path, close, in_finalize};
+use crate::recording::{call_path, close};
 use crate::run::offsets;
 use crate::sampling;
 use crate::state::stage::{self, RecordingState, recording_state, set_state};
@@ -63,7 +63,6 @@ pub fn on_finalize(thread: &RecorderThread) {
                 }
                 close_log(EndReason::Finalize);
             });
-            in_finalize::begin_finalize();
             world::free_group();
         });
     }

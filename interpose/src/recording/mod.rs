@@ -7,7 +7,6 @@ pub mod call_path;
 pub mod close;
 pub mod filled_slots;
 pub mod flush;
-pub mod in_finalize;
 pub mod lost_records;
 pub mod mpi_time;
 pub mod nested;

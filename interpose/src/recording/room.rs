@@ -11,7 +11,7 @@ use crate::mpi::nesting;
 use crate::recording::flush::{self, flush_ring};
 use crate::recording::registry::attach_ring;
 use crate::recording::slot::store_record;
-use crate::recording::{filled_slots, in_finalize, nested};
+use crate::recording::{filled_slots, nested};
 use crate::sampling;
 use crate::state::stage::{self, RecordingState, recording_state};
 use crate::state::thread::{Canary, RecorderThread, VolatileCell};
@@ -100,8 +100,8 @@ pub fn make_room(thread: &RecorderThread) -> *mut Record {
     }
     // Also where recording ended while the thread had a ring: its slots must not be reused.
     thread.cursor.set(thread.limit.get());
-    if is_recording || in_finalize::is_under_way() {
-        left_out(thread, is_recording);
+    if is_recording {
+        left_out(thread);
     }
     std::ptr::null_mut()
 }
@@ -113,16 +113,16 @@ pub fn make_room(thread: &RecorderThread) -> *mut Record {
 fn refill_for_call(thread: &RecorderThread) -> *mut Record {
     let slot = refill(thread);
     if slot.is_null() {
-        left_out(thread, true);
+        left_out(thread);
     }
     slot
 }
 
-/// Counts a record without a slot, if need be.
+/// Counts a record without a slot while recording is on, if need be.
 #[cold]
 #[inline(never)]
-fn left_out(thread: &RecorderThread, is_recording: bool) {
-    if is_recording && !nesting::is_any_mpi(thread.caller.get()) {
+fn left_out(thread: &RecorderThread) {
+    if !nesting::is_any_mpi(thread.caller.get()) {
         if thread.at_work.get() != 0 {
             nested::found_at_work(thread);
         }
@@ -130,7 +130,6 @@ fn left_out(thread: &RecorderThread, is_recording: bool) {
             flush::count_dropped(1);
         }
     }
-    in_finalize::count_in_finalize(thread);
 }
 
 /// Makes room like [`make_room`], also from within the recorder.

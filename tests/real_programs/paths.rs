@@ -106,25 +106,21 @@ fn found(dump: &Dump, is_script: bool) -> anyhow::Result<BTreeMap<i32, BTreeSet<
 
 fn every_call_has_its_path(case: &Case) -> anyhow::Result<()> {
     let expected = expected(case)?;
-    for check in ["0", "1"] {
-        let job = Job::of_part(case, &format!("-{check}"))?.with_env_of(&case.program);
-        let plugins = job.folder.clone();
-        let job = job.with_env("PLUGINS", plugins).with_env("LBPROF_CHECK", check);
-        let bare = known_outcome::of_bare(&job)?.must_succeed()?;
-        if let Some(why) = bare.stdout.iter().find(|line| line.starts_with("cannot be tested")) {
-            eprintln!("{}: {why}", case.name);
-            return Ok(());
-        }
-        job.recorded()?.must_succeed()?.must_equal(&bare, &case.mpi)?;
-        let problems = run::problems(&run::report(&job.run_folder()?)?);
-        ensure!(!problems.iter().any(|kind| kind == "CallPathWrong"), "LBPROF_CHECK={check}: {problems:?}");
-        let found = found(&run::dump(&job.run_folder()?)?, case.program.is_script())?;
-        ensure!(found.keys().eq(expected.keys()), "paths of {:?}", found.keys());
-        for (tag, paths) in found {
-            let expected = expected.get(&tag).with_context(|| format!("tag {tag}"))?;
-            let is_one = paths.len() == 1 && paths.iter().all(|path| is_like(expected, path));
-            ensure!(is_one, "tag {tag}: {paths:#?} where {expected} was expected");
-        }
+    let job = Job::of_case(case)?.with_env_of(&case.program);
+    let plugins = job.folder.clone();
+    let job = job.with_env("PLUGINS", plugins);
+    let bare = known_outcome::of_bare(&job)?.must_succeed()?;
+    if let Some(why) = bare.stdout.iter().find(|line| line.starts_with("cannot be tested")) {
+        eprintln!("{}: {why}", case.name);
+        return Ok(());
+    }
+    job.recorded()?.must_succeed()?.must_equal(&bare, &case.mpi)?;
+    let found = found(&run::dump(&job.run_folder()?)?, case.program.is_script())?;
+    ensure!(found.keys().eq(expected.keys()), "paths of {:?}", found.keys());
+    for (tag, paths) in found {
+        let expected = expected.get(&tag).with_context(|| format!("tag {tag}"))?;
+        let is_one = paths.len() == 1 && paths.iter().all(|path| is_like(expected, path));
+        ensure!(is_one, "tag {tag}: {paths:#?} where {expected} was expected");
     }
     Ok(())
 }

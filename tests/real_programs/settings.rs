@@ -33,7 +33,6 @@ const TESTS: [(&str, &str, MpiCheck); 17] = [
     ("LBPROF_PCONTROL", "labels_name_phases", labels_name_phases),
     ("LBPROF_CLOCK", "the_clock_asked_for_is_used", the_clock_asked_for_is_used),
     ("LBPROF_DEPTH", "so_many_callers_are_recorded", so_many_callers_are_recorded),
-    ("LBPROF_CHECK", "call_paths_are_found_anew_for_every_call", call_paths_are_found_anew_for_every_call),
     ("LBPROF_SAMPLE", "samples_are_as_many_as_asked_for", samples_are_as_many_as_asked_for),
     ("LBPROF_OPENMP", "regions_are_measured_unless_off", regions_are_measured_unless_off),
     ("LBPROF_VERBOSE", "verbose_says_where_the_logs_go", verbose_says_where_the_logs_go),
@@ -343,12 +342,6 @@ fn so_many_callers_are_recorded(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> 
             ensure!(one["parent"] == u32::MAX && one["cut"] == true, "depth {depth}: {one}");
         }
     }
-    Ok(())
-}
-
-fn call_paths_are_found_anew_for_every_call(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
-    let problems = run::problems(&run::report(&shapes(mpi, folder, "LBPROF_CHECK", "1")?)?);
-    ensure!(!problems.iter().any(|kind| kind == "CallPathWrong"), "{problems:?}");
     Ok(())
 }
 

@@ -59,13 +59,7 @@ impl<'a> Job<'a> {
 
     /// A case's program, compiled or by its interpreter, in a fresh folder of the case's name.
     pub fn of_case(case: &'a Case) -> anyhow::Result<Job<'a>> {
-        Job::of_part(case, "")
-    }
-
-    /// The same in a folder of which the name ends with `part`.
-    pub fn of_part(case: &'a Case, part: &str) -> anyhow::Result<Job<'a>> {
-        let (program, folder) =
-            (case.program.compiled(&case.mpi)?, place::fresh_folder(&format!("{}{part}", case.name))?);
+        let (program, folder) = (case.program.compiled(&case.mpi)?, place::fresh_folder(&case.name)?);
         Ok(Job::new(&case.mpi, case.ranks, &program, &folder).run_by_interpreter_of(&case.program))
     }
     pub fn with_env(mut self, name: &str, value: impl Into<OsString>) -> Self {

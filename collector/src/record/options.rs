@@ -43,8 +43,6 @@ pub const SETTINGS: &[RecorderSetting] = settings! {
         "Clock for time stamps; auto uses the time stamp counter if it is invariant.";
     "LBPROF_DEPTH", Some("depth"), "all", "0 to 255, or all":
         "Number of callers recorded with each call: all of them up to main, or a maximum; 0: only the call site.";
-    "LBPROF_CHECK", None, "0", "0 | 1":
-        "1: find the callers of every call anew and compare; slow, for tests of lbprof.";
     "LBPROF_SAMPLE", Some("sample"), "200", "0 to 5000 per second; 0: none":
         "How often to note where a thread executes, per second of its CPU time: shows the functions that compute.";
     "LBPROF_OPENMP", Some("openmp"), "auto", "auto | off | threads":

@@ -151,8 +151,6 @@ problems! {
     EndedInInit = 43, Partial, "find out why the job ended there: the launcher's messages, or those of the rank, say more";
     /// The disk of the log did not answer for a minute while other threads waited, and recording stopped in the rank; the program was not touched.
     DiskSilent = 44, Partial, "point LBPROF_DIR to another disk";
-    /// A call path that was recorded differs from what another way of finding it gives (LBPROF_CHECK=1).
-    CallPathWrong = 45, Doubtful, "this is a fault of lbprof: please report it; set LBPROF_DEPTH=0 to record without call paths";
     /// The version of Python is not one whose functions are known: call paths and samples do not show them.
     PythonUnknown = 46, Note, "use CPython 3.9 to 3.13 (not a free-threaded or debug build), or mark phases in the script";
     /// The system did not let threads be sampled: which functions they computed in is not known.

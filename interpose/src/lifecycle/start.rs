@@ -143,7 +143,7 @@ fn open_log(
     system::memory::find_out();
     system::loader::objects::find_out();
     process::note_folder();
-    call_path::configure_paths(settings.depth, settings.check_paths);
+    call_path::configure_paths(settings.depth);
     let unknown_python = call_path::look_for_python();
     let header = log_header(settings, mode, place, rank, size);
     let created = make_folder(&place.dir).and_then(|()| OpenLog::create(&place.dir, &header, settings));

@@ -14,8 +14,8 @@
 //! Once a Python interpreter is initialised, the paths of the first thread have Python's functions, too. They are looked for apart from the others,
 //! because the interpreter's state of the thread must be unchanged as well. Until then the stack alone decides: no function of the interpreter is on it.
 
+use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
-use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use lbprof_collector::problem::ProblemKind;
 
@@ -37,8 +37,6 @@ use crate::unwind::{self, EntryRegisters, PathEnd, StackPath, StackWord};
 static KEY: AtomicUsize = AtomicUsize::new(UNLOAD - 1);
 /// Frames of a path at most.
 static DEPTH: AtomicUsize = AtomicUsize::new(1);
-/// True if each path is compared with what the C++ run-time's unwinder finds.
-static CHECKED: AtomicBool = AtomicBool::new(false);
 
 /// Addresses are less than this: a key counts above them.
 const UNLOAD: usize = 1 << 47;
@@ -51,11 +49,10 @@ const FETCHED_EARLY: usize = 3;
 /// Words of a thread's tree, 32 bytes each.
 const MAX_WORDS: usize = 1 << 17;
 
-/// Sets the number of callers of a path besides the call site, and whether all are checked.
-pub fn configure_paths(depth: usize, checked: bool) {
+/// Sets the number of callers of a path besides the call site.
+pub fn configure_paths(depth: usize) {
     KEY.store(if depth == 0 { UNLOAD - 1 } else { 0 }, Relaxed);
     DEPTH.store(depth.saturating_add(1), Relaxed);
-    CHECKED.store(checked, Relaxed);
 }
 
 /// Looks for a Python interpreter, if paths are wanted. Returns the version of one whose layout is not known.
@@ -200,7 +197,7 @@ unsafe fn is_unchanged(known: &KnownPath) -> bool {
 fn learn_path(thread: &RecorderThread) -> u64 {
     let mut id = 0;
     let Some(paths) = thread.paths() else { return 0 };
-    if let Some(known) = find_apart(thread, paths).filter(|_| !CHECKED.load(Relaxed)) {
+    if let Some(known) = find_apart(thread, paths) {
         return known;
     }
     enter::run_critical(|| id = unwind_path(thread, paths));
@@ -331,9 +328,7 @@ fn unwind_path(thread: &RecorderThread, paths: &mut CallPaths) -> u64 {
     calls.truncate(depth);
     let Some(id) = LOG.with(|log| log.call_path(&calls, is_cut)).flatten() else { return 0 };
     let id = u64::from(id) + 1;
-    if CHECKED.load(Relaxed) {
-        check_path(thread, paths, &path, python, id);
-    } else if let Ok(python) = python {
+    if let Ok(python) = python {
         keep_path(thread, paths, &path, python, id);
     }
     let effort = &mut paths.effort;
@@ -434,9 +429,8 @@ pub fn attach_paths(thread: &RecorderThread) {
     renew_key(thread);
     if thread.paths().is_none() {
         let paths = Box::new(CallPaths::new(DEPTH.load(Relaxed), read_ticks()));
-        // If all are checked none is to be found; if Python is used they are looked for apart.
-        let uses_python = interpreter_of(&paths).is_some_and(PythonInterpreter::is_initialized);
-        let is_apart = CHECKED.load(Relaxed) || uses_python;
+        // If Python is used they are looked for apart.
+        let is_apart = interpreter_of(&paths).is_some_and(PythonInterpreter::is_initialized);
         thread.known_paths.set(if is_apart { NO_PATHS.as_ptr() } else { paths.first_known() });
         thread.paths.set(Box::into_raw(paths));
     }
@@ -449,40 +443,5 @@ pub fn free_paths(thread: &RecorderThread) {
     if !paths.is_null() {
         // SAFETY: the thread's own table, made by `attach_paths`.
         enter::enter_quietly(|| run_critical_section(|| drop(unsafe { Box::from_raw(paths) })));
-    }
-}
-
-/// Compares a path that was unwound with the result of another unwinder, and its id with the id of the path that would have been taken for it.
-fn check_path(
-    thread: &RecorderThread,
-    paths: &mut CallPaths,
-    path: &StackPath,
-    python: Result<Option<ReadState>, PythonFailure>,
-    id: u64,
-) {
-    // Around main are up to three functions of the C library's and the program's start.
-    const START: usize = 4;
-    let mut others = unwind::runtime::runtime_frames();
-    others.retain(|caller| !own_code::own_code_bounds().contains(caller));
-    let first = path.callers.first().and_then(|caller| others.iter().position(|other| other == caller));
-    others.drain(..first.unwrap_or(others.len()));
-    let is_whole = path.end == PathEnd::Cut || others.len() <= path.callers.len() + START;
-    let taken = find_apart(thread, paths).or_else(|| {
-        let (caller, key) = entered_call(thread);
-        let (table, place) = (paths.first_known(), path_place(caller, key));
-        if interpreter_of(paths).is_some() {
-            return None;
-        }
-        // SAFETY: the thread's own table.
-        let known = unsafe { find_at_place(table, place, 0, caller, key, |known, _| is_unchanged(known)) }?;
-        Some(u64::from(known.id))
-    });
-    if !others.starts_with(&path.callers) || !is_whole || taken.is_some_and(|taken| taken != id) {
-        guard::count_problem(ProblemKind::CallPathWrong, 1);
-    }
-    if let Ok(python) = python
-        && taken.is_none()
-    {
-        keep_path(thread, paths, path, python, id);
     }
 }

@@ -52,7 +52,6 @@ pub struct RecorderSettings {
     pub clock: Option<ClockSource>,
     /// Callers that a call path has besides the call site.
     pub depth: usize,
-    pub check_paths: bool,
     /// Samples of a thread in a second of its CPU time; 0: none.
     pub samples: u64,
     pub openmp: RegionRecording,
@@ -134,7 +133,6 @@ impl RecorderSettings {
             }
             // No number: all.
             "LBPROF_DEPTH" => self.depth = value.parse().unwrap_or(usize::MAX),
-            "LBPROF_CHECK" => self.check_paths = value == "1",
             "LBPROF_SAMPLE" => self.samples = value.parse().unwrap_or(0),
             "LBPROF_OPENMP" => {
                 self.openmp = match value {

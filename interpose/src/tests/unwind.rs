@@ -1,10 +1,24 @@
 //! Walks up the stack find what the C++ run-time's unwinder finds, and the words that they have read decide the path.
 
 use std::arch::naked_asm;
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::hint::black_box;
 
+use crate::unwind::runtime::{_Unwind_Backtrace, _Unwind_GetIP, UnwinderContext};
 use crate::unwind::{self, EntryRegisters, PathEnd, RuleCache, StackPath, StackWord, walk_stack};
+
+/// The addresses at which the frames' code continues, the innermost first.
+fn runtime_frames() -> Vec<usize> {
+    unsafe extern "C" fn step(context: *mut UnwinderContext, found: *mut c_void) -> c_int {
+        // SAFETY: the unwinder passes its own context, and our pointer.
+        unsafe { (*found.cast::<Vec<usize>>()).push(_Unwind_GetIP(context)) };
+        0
+    }
+    let mut found: Vec<usize> = Vec::new();
+    // SAFETY: the callback gets the vector that lives here.
+    unsafe { _Unwind_Backtrace(step, (&raw mut found).cast()) };
+    found
+}
 
 /// Both unwinders' callers of the function that called `here`.
 struct BothUnwinders {
@@ -26,7 +40,7 @@ extern "C" fn here(_: *mut Option<BothUnwinders>) {
 }
 
 extern "C" fn body(both: *mut Option<BothUnwinders>, sp: usize, bp: usize, caller: usize) {
-    let mut others = unwind::runtime::runtime_frames();
+    let mut others = runtime_frames();
     let first = others.iter().position(|&ip| ip == caller).unwrap();
     others.drain(..first);
     let entry = EntryRegisters { caller, sp, bp: StackWord { address: &raw const bp as usize, value: bp } };

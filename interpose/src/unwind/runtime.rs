@@ -1,6 +1,6 @@
 //! The unwinder of the C++ run-time, in the libraries that Rust's own panics need.
 //!
-//! It is slower than [`super::walk`] and does not report the words that it has read, but is independent of it.
+//! It is slower than [`super::walk_stack`] and does not report the words that it has read.
 
 use std::ffi::{c_int, c_void};
 
@@ -17,17 +17,4 @@ unsafe extern "C" {
     pub fn _Unwind_GetIP(context: *mut UnwinderContext) -> usize;
     /// A frame's canonical frame address.
     pub fn _Unwind_GetCFA(context: *mut UnwinderContext) -> usize;
-}
-
-/// The addresses at which the frames' code continues, the innermost first.
-pub fn runtime_frames() -> Vec<usize> {
-    unsafe extern "C" fn step(context: *mut UnwinderContext, found: *mut c_void) -> c_int {
-        // SAFETY: the unwinder passes its own context, and our pointer.
-        unsafe { (*found.cast::<Vec<usize>>()).push(_Unwind_GetIP(context)) };
-        0
-    }
-    let mut found: Vec<usize> = Vec::new();
-    // SAFETY: the callback gets the vector that lives here.
-    unsafe { _Unwind_Backtrace(step, (&raw mut found).cast()) };
-    found
 }

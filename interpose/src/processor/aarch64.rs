@@ -375,22 +375,3 @@ pub fn code_address(word: usize) -> usize {
 pub fn signal_return() -> Option<usize> {
     None
 }
-
-/// Returns the answer of Valgrind to RUNNING_ON_VALGRIND of valgrind.h, or 0: for a processor these instructions change nothing.
-pub fn ask_valgrind(request: &[usize; 6]) -> usize {
-    let answer: usize;
-    // SAFETY: The rotations of the register add up to twice its width, and Valgrind only reads the request.
-    unsafe {
-        asm!(
-            "ror x12, x12, #3",
-            "ror x12, x12, #13",
-            "ror x12, x12, #51",
-            "ror x12, x12, #61",
-            "orr x10, x10, x10",
-            in("x4") request.as_ptr(),
-            inout("x3") 0usize => answer,
-            options(nostack, readonly),
-        );
-    }
-    answer
-}

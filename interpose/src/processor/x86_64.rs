@@ -429,22 +429,3 @@ pub fn signal_return() -> Option<usize> {
 unsafe extern "C" fn return_from_signal() {
     naked_asm!("mov rax, 15", "syscall")
 }
-
-/// Returns the answer of Valgrind to RUNNING_ON_VALGRIND of valgrind.h, or 0: for a processor these instructions change nothing.
-pub fn ask_valgrind(request: &[usize; 6]) -> usize {
-    let answer: usize;
-    // SAFETY: The rotations of the register add up to twice its width, and Valgrind only reads the request.
-    unsafe {
-        asm!(
-            "rol rdi, 3",
-            "rol rdi, 13",
-            "rol rdi, 61",
-            "rol rdi, 51",
-            "xchg rbx, rbx",
-            in("rax") request.as_ptr(),
-            inout("rdx") 0usize => answer,
-            options(nostack, readonly),
-        );
-    }
-    answer
-}

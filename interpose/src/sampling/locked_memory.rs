@@ -12,7 +12,7 @@ use crate::system::process;
 const SHARE: u64 = 8;
 
 /// A thread's buffer takes at most one page in `PART` of those left for the process, so that later threads get some.
-const PART: u64 = 4;
+pub const PART: u64 = 4;
 
 /// The memory that a process may lock for samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,22 +46,19 @@ impl LockedShare {
     }
 
     /// Returns the bytes for samples of one more thread: `wanted`, a power of two, or half of it, or half of that, as there is room for with
-    /// `beside` bytes, or `None` if there is no room.
-    pub fn fitting(&self, wanted: usize, beside: u64) -> Option<usize> {
+    /// `beside` bytes in one page of `part` of those left, or `None` if not even a page fits into all of them.
+    pub fn fitting(&self, wanted: usize, beside: u64, part: u64) -> Option<usize> {
         let Some(left) = self.left else { return Some(wanted) };
-        Some(halved_to_fit(wanted, beside, left / PART)).filter(|&bytes| bytes as u64 + beside <= left)
+        let mut bytes = wanted;
+        while bytes > PAGE && bytes as u64 + beside > left / part {
+            bytes /= 2;
+        }
+        self.has(bytes as u64 + beside).then_some(bytes)
     }
 
     /// Returns whether this number of bytes is left.
     pub fn has(&self, bytes: u64) -> bool {
         self.left.is_none_or(|left| bytes <= left)
-    }
-
-    /// Returns the memory for copies of the stack, like [`LockedShare::fitting`]: the process's first thread may have all that is left.
-    pub fn fitting_copies(&self, wanted: usize, beside: u64, is_first: bool) -> Option<usize> {
-        let Some(left) = self.left else { return Some(wanted) };
-        let part = if is_first { left } else { left / PART };
-        Some(halved_to_fit(wanted, beside, part)).filter(|&bytes| bytes as u64 + beside <= part)
     }
 
     pub fn take(&mut self, bytes: u64) {
@@ -71,15 +68,6 @@ impl LockedShare {
     pub fn give_back(&mut self, bytes: u64) {
         self.left = self.left.map(|left| left.saturating_add(bytes));
     }
-}
-
-/// Halves `wanted` until it fits into `room` with `beside`, or is a page.
-fn halved_to_fit(wanted: usize, beside: u64, room: u64) -> usize {
-    let mut bytes = wanted;
-    while bytes > PAGE && bytes as u64 + beside > room {
-        bytes /= 2;
-    }
-    bytes
 }
 
 #[cfg(test)]
@@ -93,7 +81,7 @@ mod tests {
         {
             let mut share = LockedShare::new(limit, allowance, processes);
             let (mut taken, mut threads) = (0, 0);
-            while let Some(bytes) = share.fitting(128 << 10, PAGE as u64) {
+            while let Some(bytes) = share.fitting(128 << 10, PAGE as u64, PART) {
                 share.take((bytes + PAGE) as u64);
                 (taken, threads) = (taken + bytes + PAGE, threads + 1);
             }

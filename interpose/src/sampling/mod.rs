@@ -40,7 +40,7 @@ use crate::harmless::signals::HandlerLock;
 use crate::log::{self, FIRST_THREAD, LOG, OpenLog};
 use crate::sampling::call_chain::{COPIED_BYTES, SampleUnwinder};
 use crate::sampling::clock::SampleClock;
-use crate::sampling::locked_memory::LockedShare;
+use crate::sampling::locked_memory::{LockedShare, PART};
 use crate::sampling::off_core::OffCoreReader;
 use crate::sampling::sampled_thread::{SampleReading, ThreadSampling};
 use crate::system::clock::{read_ticks, sample_clock};
@@ -345,7 +345,7 @@ impl ThreadSampler {
         let beside = PerfEvent::bytes_beside(self.counted);
         let beside_copies = copies.map_or(0, |copies| (copies.ring_bytes + PAGE) as u64);
         let wanted = if copies.is_some() { BACKUP_BYTES } else { ring_bytes(n_threads) };
-        let event = match self.share.fitting(wanted, beside) {
+        let event = match self.share.fitting(wanted, beside, PART) {
             Some(bytes) if self.share.has(bytes as u64 + beside + beside_copies) => {
                 // Where the system copies no stacks there are samples without.
                 let opened = self.open(thread, bytes, copies);
@@ -373,7 +373,7 @@ impl ThreadSampler {
 
     /// Starts to note when a thread has no core, where the system and the memory that may be locked allow it.
     fn switches(&mut self, thread: libc::pid_t) -> Option<OffCoreReader> {
-        let bytes = self.share.fitting(SWITCHES_BYTES, PAGE as u64)?;
+        let bytes = self.share.fitting(SWITCHES_BYTES, PAGE as u64, PART)?;
         let event = SwitchEvent::open(thread, sample_clock(), bytes).ok()?;
         self.share.take(event.locked_bytes());
         Some(OffCoreReader::new(event, read_ticks()))
@@ -381,13 +381,14 @@ impl ThreadSampler {
 
     /// Returns the copies of the stack for one more thread after `n_threads`, if there is room for them.
     fn copies(&self, n_threads: usize) -> Option<StackCopies> {
-        let wanted = match n_threads {
-            0 => 512 << 10,
-            1..16 => MIN_COPIES_BYTES,
+        // The first thread may have all that is left.
+        let (wanted, part) = match n_threads {
+            0 => (512 << 10, 1),
+            1..16 => (MIN_COPIES_BYTES, PART),
             _ => return None,
         };
         let beside = (BACKUP_BYTES + PAGE) as u64 + PerfEvent::bytes_beside(self.counted);
-        let ring_bytes = self.share.fitting_copies(wanted, beside, n_threads == 0)?;
+        let ring_bytes = self.share.fitting(wanted, beside, part)?;
         (self.has_chains && ring_bytes >= MIN_COPIES_BYTES)
             .then_some(StackCopies { copied_bytes: COPIED_BYTES, ring_bytes })
     }

@@ -205,8 +205,6 @@ impl CallFlags {
     pub const NOTHING: CallFlags = CallFlags(1 << 9);
     /// The request or message was not known to the recorder; peer, tag and bytes are only what the status gives.
     pub const UNKNOWN_REQUEST: CallFlags = CallFlags(1 << 10);
-    /// `sent` and `received` are not known (a datatype that could not be asked for its size).
-    pub const UNKNOWN_SIZE: CallFlags = CallFlags(1 << 11);
     /// Called from Fortran.
     pub const FORTRAN: CallFlags = CallFlags(1 << 12);
     /// The lock of a window is exclusive.
@@ -227,7 +225,6 @@ impl CallFlags {
         (Self::PERSISTENT, "persistent"),
         (Self::NOTHING, "nothing"),
         (Self::UNKNOWN_REQUEST, "unknown-request"),
-        (Self::UNKNOWN_SIZE, "unknown-size"),
         (Self::FORTRAN, "fortran"),
         (Self::EXCLUSIVE, "exclusive"),
         (Self::INACTIVE, "inactive"),

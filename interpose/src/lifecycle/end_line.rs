@@ -1,13 +1,13 @@
-//! Writes a line on stderr when the first rank ends: what was recorded, where it is, and how to read it; or why nothing was.
+//! Writes a line on stderr when the first rank ends: what was recorded, where it is, and how to read it; or that nothing was.
 
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 
-use lbprof_collector::words::{CountedNoun, SystemError, format_bytes, format_seconds};
+use lbprof_collector::words::{CountedNoun, format_bytes, format_seconds};
 
 use crate::harmless::guard;
 use crate::lifecycle::process_state::{LEFT_INIT, SETTINGS};
-use crate::log::{OpenLog, write_error};
+use crate::log::OpenLog;
 use crate::recording::flush::DROPPED;
 use crate::run::launcher;
 use crate::system::files::descriptors;
@@ -27,12 +27,10 @@ pub fn report_end(log: Option<&OpenLog>, end: u64) {
     }
     let name = log.dir.file_name().map(Path::new).filter(|_| !settings.dir_given);
     let dir = name.unwrap_or(&log.dir).display();
-    // The first thread has no ring.
+    // The first thread has no ring, and the reason was said then.
     if guard::mirrored_head().is_none() {
-        let reason =
-            write_error::last_write_error().map_or(String::new(), |error| format!(": {}", SystemError(&error)));
         let of_rank = if log.n_ranks > 1 { " of rank 0" } else { "" };
-        guard::write_line(&format!("lbprof: nothing{of_rank} was recorded in {dir}{reason}\n"));
+        guard::write_line(&format!("lbprof: nothing{of_rank} was recorded in {dir}\n"));
         return;
     }
     let arrow = if settings.utf8 { "→" } else { "->" };

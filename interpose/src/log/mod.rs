@@ -5,7 +5,6 @@ pub mod closed_log;
 pub mod file;
 pub mod rings;
 pub mod summaries;
-pub mod write_error;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -305,7 +304,6 @@ impl OpenLog {
     fn took(&mut self, result: io::Result<()>) -> bool {
         self.note_facts();
         let Err(error) = result else { return true };
-        write_error::note_write_error(&error);
         let whole = self.writer.bytes();
         let _ = self.writer.sink_mut().set_len(whole);
         let (dir, error) = (self.dir.display(), SystemError(&error));

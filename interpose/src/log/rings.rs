@@ -13,7 +13,6 @@ use lbprof_collector::format::rings_name;
 use lbprof_collector::ring::Ring;
 use lbprof_collector::words::SystemError;
 
-use crate::log::write_error;
 use crate::system::files::descriptors::{Identity, identify_file, run_without_signals};
 use crate::system::files::kept_file::KeptFile;
 use crate::system::files::owned_files::open_owned;
@@ -37,7 +36,6 @@ pub fn make_ring_memory(dir: &Path, bytes: usize, rank: u32, thread: u32, run_id
         None => make_first(&path, bytes, rank, thread, run_id),
     });
     let ring = made.map_err(|error| {
-        write_error::note_write_error(&error);
         io::Error::new(error.kind(), format!("cannot make {}: {}", path.display(), SystemError(&error)))
     })?;
     IN_USE.fetch_add(1, SeqCst);

@@ -220,33 +220,6 @@ fn check_mutexes(program: &Program, report: &Value, astray_s: f64) -> anyhow::Re
     Ok(())
 }
 
-/// A run-time library that is linked into the program is reported, and nothing else of it.
-fn a_linked_library_is_reported(case: &Case) -> anyhow::Result<()> {
-    let folder = place::fresh_folder(&case.name)?;
-    let head = vec![("link".to_owned(), "-fopenmp -Wl,--as-needed -l:libgomp.a".to_owned())];
-    let linked = Program { name: format!("{}_static", case.program.name), head, ..case.program.clone() };
-    let program = linked.compiled(&case.mpi)?;
-    let job = Job::new(&case.mpi, case.ranks, &program, &folder).with_env("OMP_WAIT_POLICY", "passive");
-    for kill in [false, true] {
-        // Killed ranks have not come to the end.
-        let truth = folder.join("truth");
-        let kills = [("LBTEST_KILL", "1".as_ref()), (own_clock::VARIABLE, truth.as_os_str())];
-        let job = kills.into_iter().filter(|_| kill).fold(job.clone(), |job, (name, value)| job.with_env(name, value));
-        let output = job.recorded()?;
-        if !kill {
-            output.must_succeed()?;
-        }
-        let report = run::report(&run::runs_in(&folder)?.pop().context("a run")?)?;
-        ensure!(run::problems(&report).iter().any(|kind| kind == "StaticOpenmp"), "{}", report["run"]["problems"]);
-        ensure!(report["threads"].is_null(), "{}", report["threads"]);
-    }
-    let job = Job::new(&case.mpi, case.ranks, &case.program.compiled(&case.mpi)?, &folder);
-    job.recorded()?.must_succeed()?;
-    let problems = run::problems(&run::report(&run::runs_in(&folder)?.pop().context("a run")?)?);
-    ensure!(!problems.iter().any(|kind| kind == "StaticOpenmp"), "{problems:?}");
-    Ok(())
-}
-
 /// The two programs that call every function import all that are wrapped: each name of the recorder's list that is not of LLVM's or only asks.
 fn every_function_is_called(case: &Case) -> anyhow::Result<()> {
     let folder = case.program.source.parent().context("a program without a folder")?;
@@ -507,13 +480,12 @@ fn pools_are_used(case: &Case) -> anyhow::Result<()> {
 /// Further checks of programs in threads/: the first part of the tests' names, of which programs, and what is checked.
 type CheckCase = fn(&Case) -> anyhow::Result<()>;
 
-const FURTHER: [(&str, &[&str], CheckCase); 10] = [
+const FURTHER: [(&str, &[&str], CheckCase); 9] = [
     ("by_clang::", &[""], |case| check_cores(case, &case.program.compiled_by_clang(&case.mpi)?)),
     ("another_tool::", &["rank_imbalance"], another_tool_comes_first),
     ("spinning::", &["all_kinds"], |case| spinning_waits(case, &case.program.compiled(&case.mpi)?)),
     ("reported_spinning::", &["all_kinds"], |case| spinning_waits(case, &case.program.compiled_by_clang(&case.mpi)?)),
     ("imports::", &["every_wait"], every_function_is_called),
-    ("linked_library::", &["thread_imbalance"], a_linked_library_is_reported),
     ("killed::", &["all_kinds"], killed_ranks_leave_their_regions),
     ("each_thread::", &["all_kinds"], |case| each_thread_of(case, &case.program.compiled(&case.mpi)?)),
     ("each_reported_thread::", &["all_kinds"], |case| {

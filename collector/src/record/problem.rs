@@ -167,8 +167,6 @@ problems! {
     NoSymbols = 54, Note, "install its debug symbols (its -dbgsym or -debuginfo package), or build it with -g and do not strip it";
     /// Another tool watches the run-time library of OpenMP: what the threads of parallel regions do was left to it.
     OtherOpenmpTool = 55, Note, "run without that tool (OMP_TOOL_LIBRARIES, LD_PRELOAD, or linked with the program) to have regions measured here";
-    /// OpenMP's run-time library is linked into the program: its parallel regions were not seen.
-    StaticOpenmp = 56, Note, "link it as a shared library (libgomp.so, libomp.so) to have regions and their threads measured";
     /// There are so many ranks and iterations that each rank's times are kept by block of iterations: shown for one iteration, they are means over its block, and the gain of balancing each iteration is that of balancing each block.
     IterationsJoined = 57, Note, "choose some ranks (--ranks) for each of their iterations; sums over ranks, and the longest of each iteration, are exact";
     /// A file of the run may not be read by this user.

@@ -26,37 +26,12 @@ pub mod team;
 pub mod waits;
 mod written_sums;
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
-use lbprof_collector::definition::Definition;
-use lbprof_collector::problem::ProblemKind;
-
-use crate::log::{self, OpenLog};
+use crate::log::OpenLog;
 use crate::run::settings::RegionRecording;
-use crate::sampling::pools;
 pub use switch::is_on;
 use switch::{WANTED, WANTS_EACH_THREAD};
-
-/// Number of thread routines in the program that were looked at: whether they belong to a run-time library that is linked into it. [`usize::MAX`]: one does.
-static ROUTINES_SEEN: AtomicUsize = AtomicUsize::new(0);
-
-/// Functions with which run-time libraries start their threads.
-const THREAD_STARTS: [&str; 2] = ["gomp_thread_start", "__kmp_launch_worker"];
-
-/// Returns whether the program may have a run-time library in itself that was not looked for: it has started a thread with a routine of its own
-/// file, as few others do, and recording is on.
-pub fn may_have_linked_library() -> bool {
-    pools::routines_in_program() > ROUTINES_SEEN.load(Relaxed) && is_on()
-}
-
-/// Reads the program's symbols and writes to the log if a run-time library is linked into it: now, for the process may be killed.
-pub fn report_linked_library() {
-    let n = pools::routines_in_program();
-    if ROUTINES_SEEN.fetch_max(n, Relaxed) < n && pools::has_routine_named(&THREAD_STARTS) {
-        ROUTINES_SEEN.store(usize::MAX, Relaxed);
-        log::define_now(Definition::Problem(ProblemKind::StaticOpenmp as u16, 1, String::new()));
-    }
-}
 
 pub fn start_openmp(recording: RegionRecording) {
     let wanted = recording != RegionRecording::Off;
@@ -64,7 +39,6 @@ pub fn start_openmp(recording: RegionRecording) {
     WANTS_EACH_THREAD.store(recording == RegionRecording::EachThread, Relaxed);
     if wanted {
         ompt::register_callbacks();
-        report_linked_library();
     }
 }
 

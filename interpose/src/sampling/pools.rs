@@ -22,7 +22,6 @@ use crate::harmless::signals::run_critical_section;
 use crate::log::OpenLog;
 use crate::system::clock::clock_ns;
 use crate::system::loader::objects;
-use crate::system::symbols;
 use crate::unwind::PathCall;
 
 pub struct PoolCounts {
@@ -59,9 +58,6 @@ static CPP_ROUTINES: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
 /// The key whose destructor is [`leave_pool`], plus 1; 0: none.
 static KEY: AtomicU32 = AtomicU32::new(0);
-
-/// Number of routines that lie in the program itself.
-static IN_PROGRAM: AtomicUsize = AtomicUsize::new(0);
 
 impl PoolCounts {
     /// Counts the calling thread, of this number in the system, which begins.
@@ -121,15 +117,10 @@ fn is_of_cpp(routine: usize) -> bool {
 
 /// Looks in which object a new routine lies, and makes the key.
 fn look_at(routine: usize) {
-    let (is_cpp, is_in_program) = objects::look_at(routine, |object| {
-        (object.path().to_bytes().windows(9).any(|part| part == b"libstdc++"), object.is_program())
-    })
-    .unwrap_or_default();
-    if is_cpp {
+    let is_cpp =
+        objects::look_at(routine, |object| object.path().to_bytes().windows(9).any(|part| part == b"libstdc++"));
+    if is_cpp == Some(true) {
         let _ = CPP_ROUTINES.iter().find(|free| free.compare_exchange(0, routine, Relaxed, Relaxed).is_ok());
-    }
-    if is_in_program {
-        IN_PROGRAM.fetch_add(1, Relaxed);
     }
     let mut key = 0;
     // SAFETY: plain calls of the threads library with live arguments.
@@ -156,21 +147,6 @@ unsafe fn function_of_cpp(argument: *const c_void) -> usize {
 pub fn pool_of(thread: libc::pid_t) -> u32 {
     let own = THREADS.iter().map(|one| one.load(Relaxed)).find(|one| one >> 32 == thread as u64);
     own.map_or(NONE, |own| (own as u32).wrapping_sub(1))
-}
-
-/// Returns the number of routines of the program's own file with which it has started threads, as a library that is linked into it does.
-pub fn routines_in_program() -> usize {
-    IN_PROGRAM.load(Relaxed)
-}
-
-/// Returns whether the program's symbols have one of these names for a routine.
-pub fn has_routine_named(names: &[&str]) -> bool {
-    POOLS.iter().map(|pool| pool.routine.load(Acquire)).take_while(|&routine| routine != 0).any(|routine| {
-        let offset = objects::look_at(routine, |object| object.is_program().then(|| routine - object.base())).flatten();
-        offset.is_some_and(|offset| {
-            symbols::find_in_program(offset, |name| names.contains(&name).then_some(())).is_some()
-        })
-    })
 }
 
 /// Forgets the CPU time of the threads that ended before the recorded time.

@@ -1,5 +1,5 @@
-//! Names in the program's own table of symbols, `.symtab`, which the loader does not know: of the variables that compilers make for critical sections, and
-//! of functions that are linked into it. A stripped file has none.
+//! Names in the program's own table of symbols, `.symtab`, which the loader does not know: of the variables that compilers make for critical sections. A
+//! stripped file has none.
 //!
 //! Source: System V ABI, chapter 4 (object files).
 

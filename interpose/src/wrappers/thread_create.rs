@@ -11,7 +11,6 @@ use std::mem::MaybeUninit;
 
 use crate::harmless::enter;
 use crate::harmless::signals::run_critical_section;
-use crate::openmp;
 use crate::processor::begin_thread;
 use crate::sampling;
 use crate::sampling::pools::{self, PoolCounts};
@@ -55,9 +54,6 @@ unsafe extern "C-unwind" fn pthread_create(
             return next(thread, attributes, function, argument);
         }
         let pool = pools::find_pool(function, argument);
-        if openmp::may_have_linked_library() {
-            enter::enter_recording(|| run_critical_section(openmp::report_linked_library));
-        }
         // Threads created before MPI_Init may be sampled later.
         let is_wanted = sampling::is_on() || recording_state() == RecordingState::Idle;
         let has_room = is_wanted && MIN_STACK <= stack_bytes(attributes);

@@ -33,7 +33,6 @@ pub fn report_end(log: Option<&OpenLog>, end: u64) {
         guard::write_line(&format!("lbprof: nothing{of_rank} was recorded in {dir}\n"));
         return;
     }
-    let arrow = if settings.utf8 { "→" } else { "->" };
     let dropped = match DROPPED.load(Relaxed) {
         0 => String::new(),
         n => format!(" {} dropped,", CountedNoun(n, "record")),
@@ -41,7 +40,7 @@ pub fn report_end(log: Option<&OpenLog>, end: u64) {
     // Without a folder lb-report takes the newest run here.
     let folder = if settings.dir_given { format!(" {dir}") } else { String::new() };
     guard::write_line(&format!(
-        "lbprof: {}, {},{dropped} {} of rank 0 {arrow} {dir}; read it with: lb-report{folder}\n",
+        "lbprof: {}, {},{dropped} {} of rank 0 in {dir}; read it with: lb-report{folder}\n",
         CountedNoun(u64::from(log.n_ranks), "rank"),
         format_seconds(log.seconds_between(LEFT_INIT.load(Relaxed), end)),
         format_bytes(log.bytes()),

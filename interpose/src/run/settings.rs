@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use lbprof_collector::definition::RankList;
 use lbprof_collector::format::{ClockSource, RecordingMode};
 use lbprof_collector::options::{self, BUFFER_BYTES, RecorderSetting, SETTINGS};
-use lbprof_collector::words::is_utf8_locale;
 
 use crate::run::job;
 
@@ -57,8 +56,6 @@ pub struct RecorderSettings {
     pub openmp: RegionRecording,
     /// True if to say in the end what was recorded.
     pub verbose: bool,
-    /// True if the locale of text has UTF-8.
-    pub utf8: bool,
     /// Variables that were not understood, with what was wrong.
     pub complaints: Vec<String>,
     /// Settings that were given, as NAME=value.
@@ -68,8 +65,7 @@ pub struct RecorderSettings {
 impl RecorderSettings {
     /// Reads the environment. Variables that are not understood become complaints, and their defaults hold.
     pub fn from_env() -> Self {
-        let utf8 = is_utf8_locale(|name| std::env::var(name).ok());
-        let mut settings = RecorderSettings { utf8, ..RecorderSettings::default() };
+        let mut settings = RecorderSettings::default();
         for setting in SETTINGS {
             settings.set(setting.name, setting.default);
         }

@@ -106,9 +106,7 @@ fn used_by(who: libc::c_int) -> Option<libc::rusage> {
 
 /// Returns the time since the system started the process, to a hundredth of a second, or `None` if the system does not say.
 pub fn age_ns() -> Option<u64> {
-    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // The second field is the program's name in parentheses, and may hold any character; the start is field 22 (proc_pid_stat(5)).
-    let start: u64 = stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()?;
+    let (_, start) = lbprof_launch::job::parent_and_start("self")?;
     // SAFETY: sysconf has no preconditions.
     let per_second = u64::try_from(unsafe { libc::sysconf(libc::_SC_CLK_TCK) }).ok().filter(|&hz| hz > 0)?;
     let start_ns = start.checked_mul(1_000_000_000)? / per_second;

@@ -4,7 +4,7 @@ use lbprof_collector::words::{CountedNoun, GroupedNumber};
 pub use lbprof_collector::words::{TimeUnit, format_bytes, format_seconds, seconds_like};
 use unicode_width::UnicodeWidthStr;
 
-use super::short_name::{short_code, without_middle, without_template_arguments};
+use super::short_name::{without_middle, without_template_arguments};
 use lbprof_analysis::structure::OTHER;
 
 /// Start of the name of a region before the first MPI call.
@@ -120,8 +120,7 @@ pub fn separator_positions(path: &str) -> impl Iterator<Item = usize> {
     slashes.filter(|&at| !path.get(..at).is_some_and(|before| before.ends_with('\\')))
 }
 
-/// Shortens `text` to at most `columns`. Names of code, e.g. `solve (cg.c:120) → halo (halo.c:7)`, keep files, lines and what distinguishes functions;
-/// other texts keep start and end.
+/// Shortens `text` to at most `columns`: without the arguments of templates, and if that is not enough, without its middle.
 pub fn shorten_text(text: &str, columns: usize) -> String {
     if text_width(text) <= columns {
         return text.to_owned();
@@ -131,11 +130,10 @@ pub fn shorten_text(text: &str, columns: usize) -> String {
     let indent = &text[..text.len() - name.len()];
     let room = columns.saturating_sub(indent.len());
     let plain = without_template_arguments(name);
-    let short = match text_width(&plain) <= room {
-        true => plain,
-        false => short_code(&plain, room).unwrap_or_else(|| without_middle(&plain, room)),
-    };
-    format!("{indent}{short}")
+    match text_width(&plain) <= room {
+        true => format!("{indent}{plain}"),
+        false => format!("{indent}{}", without_middle(&plain, room)),
+    }
 }
 
 /// Wraps `text` at spaces into lines of at most `columns`, later lines indented. Numbers and units stay together.
@@ -210,23 +208,6 @@ mod tests {
         assert_eq!(shorten_text("abcdefghij", 10), "abcdefghij");
         assert_eq!(shorten_text("abcdefghijk", 10), "abc…fghijk");
         assert_eq!(shorten_text("日本語日本語日本語", 7), "日…本語");
-    }
-
-    #[test]
-    fn a_long_name_of_code_keeps_files_and_lines() {
-        assert_eq!(shorten_text("exchange_with_all_neighbours (halo.c:120)", 24), "exc…ghbours (halo.c:120)");
-        assert_eq!(
-            shorten_text("exchange_with_all_neighbours (halo.c:120) → sum (sum.c:7)", 40),
-            "exc…ghbours (halo.c:120) → sum (sum.c:7)"
-        );
-        assert_eq!(shorten_text("exchange_with_all_neighbours (halo.c:120 → 130)", 30).chars().count(), 30);
-        // A call site after the calls by which the program gets there: each keeps its place.
-        let path = "CalcQForElements (lulesh.cc:1981) via CommSend (lulesh-comm.cc:843)";
-        assert_eq!(shorten_text(path, 60), "Ca…ements (lulesh.cc:1981) via CommSend (lulesh-comm.cc:843)");
-        let path = "a_long_driver (driver.c:54) via split_all_blocks, comm_refine (comm_refine.c:84)";
-        assert_eq!(shorten_text(path, 70), "a_l…driver (driver.c:54) via spl…blocks, com…refine (comm_refine.c:84)");
-        // Programs without lines: code between two functions does not read like one.
-        assert_eq!(shorten_text("pressure::norm → exchange_with_all_neighbours", 30), "pressure::norm → exch…ighbours");
     }
 
     #[test]

@@ -5,7 +5,7 @@ import { NOT_REPLAYED } from "../wording/emptyreasons";
 import { RankMatrix, type Place } from "../pictures/matrix";
 import { stateColour } from "../pictures/palette";
 import type { Data, Panel } from "../frame/panel";
-import type { BlockingTable, WaitsByClass, CauseRow, CausesOfCluster, PhaseRow, Report, SiteRow, WaitRow } from "../generated/report.generated";
+import type { BlockingTable, WaitsByClass, CauseRow, PhaseRow, Report, SiteRow, WaitRow } from "../generated/report.generated";
 import { bar, table } from "../frame/table";
 import { term } from "../frame/tip";
 import { waitName } from "../timeline/waits";
@@ -23,7 +23,7 @@ export const waiting: Panel = {
         const of = report.blocking as BlockingTable;
         host.append(el("p", {}, `Ranks wait ${seconds(of.total_s)} of their ${seconds(of.ranks_time_s)} (${percent(of.share)}).`));
         const matrix = pairMatrix(data, of);
-        host.append(el("div", { class: "columns" }, classes(of), matrix?.element), causes(of, data), causesLeftOut(of) ?? "", phases(of), el("div", { class: "columns" }, states(of), waitsBySite(of, report)));
+        host.append(el("div", { class: "columns" }, classes(of), matrix?.element), causes(of, data), phases(of), el("div", { class: "columns" }, states(of), waitsBySite(of, report)));
         host.addEventListener("selection", (event) => matrix?.select((event as CustomEvent<Selection>).detail.rank));
         return () => matrix?.draw();
     },
@@ -112,28 +112,6 @@ function causeName(cause: CauseRow): string {
     return `${what} in ${shortPath(cause.region)}`;
 }
 
-/** The causes that are not listed, by clusters of ranks. */
-function causesLeftOut(of: BlockingTable): HTMLElement | null {
-    if (of.causes_left_out.length === 0) {
-        return null;
-    }
-    const n = of.causes_left_out.reduce((sum, row) => sum + row.causes, 0);
-    return table<CausesOfCluster>({
-        caption: `${plural(n, "smaller cause")}, by cluster of ranks`,
-        rows: of.causes_left_out,
-        first: 8,
-        amount: (row) => row.caused_s,
-        columns: [
-            { title: "what ranks do", term: "cause", cell: (row) => `${row.class === "message delay" ? "messages in transit" : (row.activity ?? "other")} in ${row.region === null ? "other regions" : shortPath(row.region)}` },
-            { title: "cluster", term: "cluster", cell: (row) => (row.cluster === null ? "–" : String(row.cluster)), by: (row) => row.cluster, right: true },
-            { title: "ranks", cell: (row) => count(row.rank_count), by: (row) => row.rank_count, right: true },
-            { title: "class", cell: (row) => term(row.class) },
-            { title: "waiting caused", term: "waiting", time: (row) => row.caused_s, bar: () => stateColour("waiting") },
-            { title: "largest (rank)", cell: (row) => `${seconds(row.max_s)} (${row.max_rank})`, by: (row) => row.max_s, right: true },
-        ],
-    });
-}
-
 function causes(of: BlockingTable, data: Data): HTMLElement {
     const { report } = data;
     const element = table<CauseRow>({
@@ -153,6 +131,9 @@ function causes(of: BlockingTable, data: Data): HTMLElement {
         ],
     });
     element.id = "causes";
+    if (of.causes_left_out.count > 0) {
+        element.append(el("p", { class: "hint" }, `${plural(of.causes_left_out.count, "smaller cause")} of ${seconds(of.causes_left_out.time_s)} in all: lb-report --full --json lists them.`));
+    }
     if (report.predictions.length > 0) {
         element.append(el("p", { class: "hint" }, "What the run would gain without one of them: ", panelLink("whatif", "What if"), "."));
     }

@@ -5,7 +5,6 @@
 mod summary;
 mod write;
 
-use rustc_hash::FxHashMap;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -14,8 +13,7 @@ use super::balance::overheads::OverheadFigures;
 use super::findings::{AnswerText, FindingRow, not_explained_s};
 use super::rows::bounds::{ListBounds, with_short_lists};
 use super::run::RunRow;
-use super::run::ranks_by_cluster;
-use super::run::ranks_by_cluster::RanksOfCluster;
+use super::run::listed_ranks::listed_ranks;
 use super::run::selection::SelectionRow;
 use super::time::iterations::IterationTable;
 use super::waiting::what_if::{CriticalPathRow, PredictionNote, PredictionRow};
@@ -72,8 +70,6 @@ pub(crate) struct ReportDocument<'a> {
     /// An object per rank, by number; of more than 1,000 ranks, unless `--full` is given, those with the largest and smallest figures of
     /// each kind, those that deviate, and those that failed.
     ranks: Vec<&'a RankRow>,
-    /// An object per cluster of ranks, and one for the ranks of none: figures of all of its ranks, listed or not.
-    ranks_by_cluster: Vec<RanksOfCluster>,
     /// An object per activity that occurs, the longest first.
     activities: &'a [ActivityRow],
     /// Computation by what the system knows of it; null if the kernel noted no switches.
@@ -148,9 +144,6 @@ struct NoteInWords {
 pub fn report_document(report: &Report, bounds: &ListBounds) -> Value {
     let notes = report.what_if.notes.iter().map(|&kind| NoteInWords { kind, text: kind.text() });
     let none = IterationTable::default();
-    let clusters: FxHashMap<u32, u32> = report.ranks.iter().filter_map(|row| Some((row.rank, row.cluster?))).collect();
-    let blocking = report.blocking.as_ref();
-    let ranks = ranks_by_cluster::listed_ranks(&report.ranks, bounds);
     let problems = with_short_lists(&report.problems, bounds.entries, |row| &mut row.ranks);
     let answer = AnswerText::new(report);
     let document = ReportDocument {
@@ -172,14 +165,13 @@ pub fn report_document(report: &Report, bounds: &ListBounds) -> Value {
         threads: report.threads.as_ref(),
         thread_pools: &report.thread_pools,
         overheads: report.overheads.figures.bounded(bounds),
-        ranks_by_cluster: ranks_by_cluster::cluster_rank_rows(&report.ranks, &ranks),
-        ranks,
+        ranks: listed_ranks(&report.ranks, bounds),
         activities: &report.activities,
         core_states: report.core_states.as_ref(),
         regions: &report.regions,
         loops: with_short_lists(&report.loops.rows, bounds.entries, |row| &mut row.ranks),
         iterations: report.iterations.as_ref().unwrap_or(&none),
-        blocking: blocking.map(|table| table.bounded(&|rank| clusters.get(&rank).copied(), bounds)),
+        blocking: report.blocking.as_ref().map(|table| table.bounded(bounds)),
         predictions: report.what_if.shown_rows().collect(),
         replay_error: report.what_if.replay_error,
         prediction_notes: notes.collect(),

@@ -1,4 +1,6 @@
-//! Bounds lists that grow with the ranks: beyond a limit, only the rows that stand out are written, with sums of the others.
+//! Bounds lists that grow with the ranks: beyond a limit, only the rows that stand out are written.
+
+use serde::Serialize;
 
 /// Maximum lengths of lists in the JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,19 +9,32 @@ pub struct ListBounds {
     pub entries: usize,
     /// Number of ranks with the largest figures of each kind that have rows in larger runs; a quarter as many with the smallest.
     pub extremes: usize,
-    /// Rows that stand for all causes, or pairs, that are not listed.
-    pub groups: usize,
     /// Values by rank without names: letters of a pattern, ratios of a phase.
     pub values: usize,
 }
 
 impl ListBounds {
     /// Writes everything.
-    pub const ALL: ListBounds =
-        ListBounds { entries: usize::MAX, extremes: usize::MAX, groups: usize::MAX, values: usize::MAX };
+    pub const ALL: ListBounds = ListBounds { entries: usize::MAX, extremes: usize::MAX, values: usize::MAX };
 
     /// Bounds that keep a document below 5 MB.
-    pub const SMALL: ListBounds = ListBounds { entries: 1_000, extremes: 20, groups: 500, values: 512 };
+    pub const SMALL: ListBounds = ListBounds { entries: 1_000, extremes: 20, values: 512 };
+}
+
+/// Waiting of rows that are not listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, crate::JsonSchema)]
+pub struct RowsLeftOut {
+    /// Number of rows.
+    pub count: usize,
+    /// Their waiting.
+    pub time_s: f64,
+}
+
+impl RowsLeftOut {
+    /// Adds up the waiting of rows, in seconds.
+    pub(crate) fn new(rows: impl ExactSizeIterator<Item = f64>) -> RowsLeftOut {
+        RowsLeftOut { count: rows.len(), time_s: rows.sum() }
+    }
 }
 
 pub(crate) fn first_entries<T>(all: &[T], most: usize) -> &[T] {

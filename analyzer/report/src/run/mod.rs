@@ -3,9 +3,9 @@
 pub mod data;
 pub mod doubts;
 pub mod lifetime;
+pub(super) mod listed_ranks;
 pub mod problems;
 pub mod ranks;
-pub mod ranks_by_cluster;
 pub mod selection;
 
 use std::collections::BTreeMap;

@@ -3,9 +3,8 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::blocking_left_out::{self as left_out, CauseIn, CausesOfCluster, ClusterOf, PairsOfClusters};
 use crate::fraction_of;
-use crate::rows::bounds::{ListBounds, first_entries};
+use crate::rows::bounds::{ListBounds, RowsLeftOut, first_entries};
 use crate::rows::serial;
 use lbprof_analysis::metrics::blocking::{BlockingSums, PhaseCost, StateTimes, WaitCause, WaitsByClass, blocking_sums};
 use lbprof_analysis::metrics::spread::imbalance::ImbalanceSplit;
@@ -40,12 +39,12 @@ pub struct BlockingTable {
     #[serde(flatten, serialize_with = "serial::written_as::<_, BlockingFigures, _>")]
     #[schemars(with = "BlockingFigures")]
     pub sums: BlockingSums,
-    /// The pairs of ranks that are not listed, by clusters.
-    pub pairs_left_out: Vec<PairsOfClusters>,
+    /// The pairs of ranks that are not listed.
+    pub pairs_left_out: RowsLeftOut,
     /// The activities of ranks that others wait for, the largest first; at most 1,000 unless `--full` is given.
     pub causes: Vec<CauseRow>,
-    /// The causes that are not listed, by cluster of ranks, region and what is done.
-    pub causes_left_out: Vec<CausesOfCluster>,
+    /// The causes that are not listed; `phases` has all of them by region and class.
+    pub causes_left_out: RowsLeftOut,
     /// Waiting by region and class, summed over ranks, the most expensive first.
     pub phases: Vec<PhaseRow>,
     /// Waiting by call site, operation and region, the longest first.
@@ -284,9 +283,9 @@ impl BlockingTable {
             most_by: most.map(|(&rank, &caused_s)| CausingRank { rank, caused_s, share: sums.share(caused_s) }),
             by_locked_code_s: caused_by_locked_code(&sums, followed),
             by_region: CausedByRegion::new(model, followed),
-            pairs_left_out: Vec::new(),
+            pairs_left_out: RowsLeftOut::default(),
             causes: causes.collect(),
-            causes_left_out: Vec::new(),
+            causes_left_out: RowsLeftOut::default(),
             phases: phases.collect(),
             places: wait_rows(&sums, places, followed),
             counts: followed.counts,
@@ -296,12 +295,10 @@ impl BlockingTable {
 }
 
 impl BlockingTable {
-    /// Limits causes and pairs to `bounds`, and sums up the others by cluster.
-    pub(crate) fn bounded(&self, cluster_of: ClusterOf, bounds: &ListBounds) -> BlockingTable {
+    /// Limits causes and pairs to `bounds`, and sums up the others.
+    pub(crate) fn bounded(&self, bounds: &ListBounds) -> BlockingTable {
         let (causes, pairs) =
             (first_entries(&self.causes, bounds.entries), first_entries(&self.sums.pairs, bounds.entries));
-        let others = self.causes[causes.len()..].iter().map(|row| (&row.cause, row.region.as_str()));
-        let others: Vec<CauseIn> = others.collect();
         BlockingTable {
             most_by: self.most_by,
             sums: BlockingSums {
@@ -311,9 +308,9 @@ impl BlockingTable {
                 by_class: self.sums.by_class,
                 ..BlockingSums::default()
             },
-            pairs_left_out: left_out::sum_up_pairs(&self.sums.pairs[pairs.len()..], cluster_of, bounds.groups),
+            pairs_left_out: RowsLeftOut::new(self.sums.pairs[pairs.len()..].iter().map(|pair| pair.2)),
             causes: causes.to_vec(),
-            causes_left_out: left_out::sum_up_causes(&others, self.sums.total_s, cluster_of, bounds.groups),
+            causes_left_out: RowsLeftOut::new(self.causes[causes.len()..].iter().map(|row| row.cause.caused_s)),
             phases: self.phases.clone(),
             places: self.places.clone(),
             ..*self

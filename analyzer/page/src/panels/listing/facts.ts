@@ -4,11 +4,11 @@ import { isPointedOut } from "../../frame/address";
 import { lifetimeBar, lifetimeTable } from "../../lifetime";
 import { stateColour } from "../../pictures/palette";
 import type { Panel } from "../../frame/panel";
-import type { LoopRow, ProblemRow, RankRow, RanksOfCluster, Report, RunRow, FigureSpread } from "../../generated/report.generated";
+import type { LoopRow, ProblemRow, RankRow, Report, RunRow } from "../../generated/report.generated";
 import { csvButton } from "../../frame/save";
 import { table } from "../../frame/table";
 import { term } from "../../frame/tip";
-import { count, namedRanks, percent, plural, seconds, secondsLike, signedPercent } from "../../wording/words";
+import { count, namedRanks, percent, plural, seconds, signedPercent } from "../../wording/words";
 
 const WORD = { note: "note", partial: "incomplete", doubtful: "doubtful" };
 
@@ -52,9 +52,6 @@ export const facts: Panel = {
             host.append(el("h3", {}, "Reduced in this page"), el("ul", {}, ...views.left_out.map((line) => el("li", {}, line))));
         }
         host.append(lifetimeBar(report) ?? "", rankTable(report), lifetimeTable(report) ?? "");
-        if (report.ranks.length < views.ranks.count) {
-            host.append(byCluster(report));
-        }
         if (report.clusters.length > 1) {
             host.append(clusterTable(report));
         }
@@ -101,7 +98,7 @@ function factTable(run: RunRow, report: Report): HTMLElement {
 
 function rankTable(report: Report): HTMLElement {
     const listed = report.ranks.length;
-    return table<RankRow>({
+    const element = table<RankRow>({
         caption: listed < report.run.ranks_present ? `Ranks: ${count(listed)} of ${count(report.run.ranks_present)}, those with the largest and smallest figures` : "Ranks",
         rows: report.ranks,
         key: (row) => String(row.rank),
@@ -117,34 +114,9 @@ function rankTable(report: Report): HTMLElement {
             { title: "causes waiting", term: "cause", time: (row) => row.blocking_caused_s },
         ],
     });
-}
-
-/** All ranks, by cluster: smallest, mean and largest figures. */
-function byCluster(report: Report): HTMLElement {
-    const spread = (title: string, name: string | undefined, of: (row: RanksOfCluster) => FigureSpread | null) => ({
-        title,
-        term: name,
-        cell: (row: RanksOfCluster) => {
-            const found = of(row);
-            return found ? `${secondsLike(found.min, found.max)} · ${secondsLike(found.mean, found.max)} · ${seconds(found.max)} (rank ${found.max_rank})` : "–";
-        },
-        by: (row: RanksOfCluster) => of(row)?.max ?? null,
-        right: true,
-    });
-    const element = table<RanksOfCluster>({
-        caption: "All ranks by cluster: smallest · mean · largest",
-        rows: report.ranks_by_cluster,
-        columns: [
-            { title: "cluster", term: "cluster", cell: (row) => (row.cluster === null ? "of none" : String(row.cluster)), by: (row) => row.cluster, right: true },
-            { title: "ranks", cell: (row) => count(row.rank_count), by: (row) => row.rank_count, right: true },
-            { title: "listed above", cell: (row) => count(row.listed), by: (row) => row.listed, right: true },
-            spread("computation", "computation", (row) => row.computation_s),
-            spread("in MPI", undefined, (row) => row.mpi_s),
-            spread("waits", "waiting", (row) => row.blocked_s),
-            spread("causes waiting", "cause", (row) => row.blocking_caused_s),
-        ],
-    });
-    element.append(el("p", { class: "hint" }, "All ranks one by one: lb-report --full --json, --csv, or lb-report export parquet."));
+    if (listed < report.run.ranks_present) {
+        element.append(el("p", { class: "hint" }, "All ranks one by one: lb-report --full --json, --csv, or lb-report export parquet."));
+    }
     return element;
 }
 

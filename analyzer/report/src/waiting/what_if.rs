@@ -18,12 +18,24 @@ use lbprof_analysis::replay::what_if::{iterations_are_known, serial_least_s};
 /// The prediction of a what-if scenario.
 #[derive(Clone, Debug, Serialize, crate::JsonSchema)]
 pub struct PredictionRow {
-    /// The scenario.
-    #[serde(flatten)]
-    row: ScenarioRow,
+    /// The what-if scenario; some may be missing: `prediction_notes` says why. `as measured`: replayed with everything as it was. `ideal network`:
+    /// without latency, with infinite bandwidth. `network`: another one. `region balanced`: in the sum over the run; `region balanced in each iteration`:
+    /// of the main loop. `run balanced in each iteration`: every loop, and the computation directly before and after detected ones. `regions balanced`:
+    /// every region by itself in the sum over the run. `rank as the mean`: it computes no more than that. `region faster` and `function faster`, with
+    /// what it calls: computed several times as fast. `rank faster`: the one with which all others exchange messages; without a rank all that answer
+    /// requests. `threads balanced`: they work equally long in each instance of parallel regions. `function on all threads` of a rank, where one ran it
+    /// alone.
+    #[serde(rename = "scenario")]
+    kind: &'static str,
     /// The scenario in the model.
     #[serde(skip)]
     pub scenario: WhatIfScenario,
+    /// Of `region faster`, `function faster` and `rank faster`: how many times as fast; of the last one null: computation takes no time.
+    times: Option<f64>,
+    /// Of `network`: its latency.
+    latency_s: Option<f64>,
+    /// Of `network`: its bandwidth.
+    bytes_per_s: Option<f64>,
     /// Path of the region that it is about; of `threads balanced` the parallel region, null: all; of `function on all threads` and `function faster` the
     /// function.
     pub region: Option<String>,
@@ -38,63 +50,6 @@ pub struct PredictionRow {
     /// True if the user asked for it.
     #[serde(skip)]
     pub is_asked: bool,
-}
-
-/// The kinds of what-if scenarios.
-#[derive(Clone, Copy, Debug, Serialize, crate::JsonSchema)]
-enum ScenarioKind {
-    /// The run replayed with everything as it was.
-    #[serde(rename = "as measured")]
-    AsMeasured,
-    /// Without latency, with infinite bandwidth.
-    #[serde(rename = "ideal network")]
-    IdealNetwork,
-    /// Another network.
-    #[serde(rename = "network")]
-    Network,
-    /// A region balanced in the sum over the run.
-    #[serde(rename = "region balanced")]
-    RegionBalanced,
-    /// A region balanced in each iteration of the main loop.
-    #[serde(rename = "region balanced in each iteration")]
-    RegionBalancedEach,
-    /// Every loop balanced in each iteration, and the computation directly before and after detected ones; the rest as measured.
-    #[serde(rename = "run balanced in each iteration")]
-    RunBalancedEach,
-    /// Every region balanced by itself in the sum over the run.
-    #[serde(rename = "regions balanced")]
-    RegionsBalanced,
-    /// A rank computes no more than the mean.
-    #[serde(rename = "rank as the mean")]
-    RankAsMean,
-    /// A region computed several times as fast.
-    #[serde(rename = "region faster")]
-    RegionFaster,
-    /// A function computed several times as fast, with what it calls.
-    #[serde(rename = "function faster")]
-    FunctionFaster,
-    /// A rank that computes several times as fast: the one with which all others exchange messages; without a rank all that answer requests.
-    #[serde(rename = "rank faster")]
-    RankFaster,
-    /// Threads that work equally long in each instance of parallel regions.
-    #[serde(rename = "threads balanced")]
-    ThreadsBalanced,
-    /// A function on all threads of a rank, where one ran it alone.
-    #[serde(rename = "function on all threads")]
-    FunctionOnAllThreads,
-}
-
-/// A scenario and its parameters.
-#[derive(Clone, Copy, Debug, Serialize, crate::JsonSchema)]
-struct ScenarioRow {
-    /// The what-if scenario. Some may be missing: `prediction_notes` says why.
-    scenario: ScenarioKind,
-    /// Of `region faster`, `function faster` and `rank faster`: how many times as fast; of the last one null: computation takes no time.
-    times: Option<f64>,
-    /// Of `network`: its latency.
-    latency_s: Option<f64>,
-    /// Of `network`: its bandwidth.
-    bytes_per_s: Option<f64>,
 }
 
 /// The critical path as it is written.
@@ -394,43 +349,39 @@ impl PredictionRow {
     }
 
     fn new(model: &Model, scenario: WhatIfScenario, time_s: f64, measured_s: Option<f64>) -> PredictionRow {
-        use ScenarioKind as Kind;
         let asked = &model.asked_threads;
+        let function = |function: u32| Some(asked.functions.get(function as usize)?.name.clone());
         let (kind, region, rank, times) = match scenario {
-            WhatIfScenario::Ideal => (Kind::IdealNetwork, None, None, None),
-            WhatIfScenario::Measured => (Kind::AsMeasured, None, None, None),
-            WhatIfScenario::Network(..) => (Kind::Network, None, None, None),
-            WhatIfScenario::Balanced(region) => (Kind::RegionBalanced, region_path(model, region), None, None),
-            WhatIfScenario::BalancedEach(region) => (Kind::RegionBalancedEach, region_path(model, region), None, None),
-            WhatIfScenario::RunBalancedEach => (Kind::RunBalancedEach, None, None, None),
-            WhatIfScenario::RegionsBalanced => (Kind::RegionsBalanced, None, None, None),
-            WhatIfScenario::RankAsMean(rank) => (Kind::RankAsMean, None, Some(rank), None),
+            WhatIfScenario::Ideal => ("ideal network", None, None, None),
+            WhatIfScenario::Measured => ("as measured", None, None, None),
+            WhatIfScenario::Network(..) => ("network", None, None, None),
+            WhatIfScenario::Balanced(region) => ("region balanced", region_path(model, region), None, None),
+            WhatIfScenario::BalancedEach(region) => {
+                ("region balanced in each iteration", region_path(model, region), None, None)
+            }
+            WhatIfScenario::RunBalancedEach => ("run balanced in each iteration", None, None, None),
+            WhatIfScenario::RegionsBalanced => ("regions balanced", None, None, None),
+            WhatIfScenario::RankAsMean(rank) => ("rank as the mean", None, Some(rank), None),
             WhatIfScenario::ThreadsBalanced(region) => {
                 let region = region.and_then(|region| asked.regions.get(region as usize));
-                (Kind::ThreadsBalanced, region.map(|region| region.name.clone()), None, None)
+                ("threads balanced", region.map(|region| region.name.clone()), None, None)
             }
-            WhatIfScenario::Spread(function) => {
-                let function = asked.functions.get(function as usize);
-                (Kind::FunctionOnAllThreads, function.map(|function| function.name.clone()), None, None)
-            }
-            WhatIfScenario::Faster(region, times) => {
-                (Kind::RegionFaster, region_path(model, region), None, Some(times))
-            }
-            WhatIfScenario::RankFaster(rank, times) => (Kind::RankFaster, None, Some(rank), Some(times)),
-            WhatIfScenario::FunctionFaster(function, times) => {
-                let function = asked.functions.get(function as usize);
-                (Kind::FunctionFaster, function.map(|function| function.name.clone()), None, Some(times))
-            }
+            WhatIfScenario::Spread(spread) => ("function on all threads", function(spread), None, None),
+            WhatIfScenario::Faster(region, times) => ("region faster", region_path(model, region), None, Some(times)),
+            WhatIfScenario::RankFaster(rank, times) => ("rank faster", None, Some(rank), Some(times)),
+            WhatIfScenario::FunctionFaster(faster, times) => ("function faster", function(faster), None, Some(times)),
         };
         let (latency_s, bytes_per_s) = match scenario {
             WhatIfScenario::Network(latency_s, bytes_per_s) => (Some(latency_s), Some(bytes_per_s)),
             _ => (None, None),
         };
-        let times = times.filter(|times| times.is_finite());
         let saved_s = measured_s.unwrap_or(time_s) - time_s;
         PredictionRow {
-            row: ScenarioRow { scenario: kind, times, latency_s, bytes_per_s },
+            kind,
             scenario,
+            times: times.filter(|times| times.is_finite()),
+            latency_s,
+            bytes_per_s,
             region,
             rank: rank.and_then(|rank| Some(model.ranks.get(rank as usize)?.rank)),
             time_s,

@@ -146,6 +146,7 @@ pub fn report_document(report: &Report, bounds: &ListBounds) -> Value {
     let none = IterationTable::default();
     let problems = with_short_lists(&report.problems, bounds.entries, |row| &mut row.ranks);
     let answer = AnswerText::new(report);
+    let ranks: Vec<u32> = report.ranks.iter().map(|row| row.rank).collect();
     let document = ReportDocument {
         schema: SCHEMA,
         generator: GENERATOR,
@@ -164,7 +165,7 @@ pub fn report_document(report: &Report, bounds: &ListBounds) -> Value {
         efficiency: &report.efficiency,
         threads: report.threads.as_ref(),
         thread_pools: &report.thread_pools,
-        overheads: report.overheads.figures.bounded(bounds),
+        overheads: OverheadFigures::new(&report.overheads, &ranks, bounds),
         ranks: listed_ranks(&report.ranks, bounds),
         activities: &report.activities,
         core_states: report.core_states.as_ref(),

@@ -238,7 +238,7 @@ fn what_depends_on_a_loop_that_is_unsure_is_not_divided() {
     assert_eq!((serialization.slow_in_turn_s, serialization.chains_s), (None, None));
     assert_eq!(unsure.verdict.undivided, Some(UndividedReason::UnsureLoop));
     assert!(classes.unsplit_s > 0.119 && classes.temporal_s + classes.chains_s == 0.0, "{classes:?}");
-    let parts = unsure.overheads.figures.imbalance;
+    let parts = unsure.overheads.imbalance;
     assert!(parts.temporal_s.is_none() && (parts.unsplit_s.unwrap() - 0.120).abs() < 1e-6, "{parts:?}");
     let finding = unsure.findings.iter().find(|one| one.kind == "serialization").expect("not divided");
     let advice = finding.advice.as_ref().expect("advice").label_and_text().1;
@@ -249,7 +249,7 @@ fn what_depends_on_a_loop_that_is_unsure_is_not_divided() {
     let json: serde_json::Value = serde_json::from_str(&json(&unsure)).unwrap();
     let (verdict, imbalance) = (&json["verdict"], &json["overheads"]["imbalance"]);
     assert_eq!(verdict["serialization_undivided"], "unsure loop");
-    assert!(verdict["slow_in_turn_s"].is_null() && imbalance["temporal_s"].is_null(), "{verdict}");
+    assert!(verdict["slow_in_turn_s"].is_null() && imbalance["temporal"].is_null(), "{verdict}");
     let tables = plain(&unsure, 100);
     assert!(tables.contains("  not separated") && !tables.contains("slow in turn)"), "{tables}");
 }

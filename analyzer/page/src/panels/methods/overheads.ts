@@ -57,8 +57,8 @@ const WORDS: Record<string, string> = { amdahl: "Amdahl", chains: "dependency ch
 
 function imbalance(report: Report): HTMLElement {
     const of = report.overheads.imbalance;
-    const names = of.unsplit_s === null ? (["amdahl", "global", "temporal", "chains"] as const) : (["amdahl", "global", "unsplit"] as const);
-    const parts = names.map((name) => ({ name: WORDS[name] ?? name, time: of[`${name}_mean_s`], ratio: of[`${name}_ratio`] }));
+    const names = of.unsplit === null ? (["amdahl", "global", "temporal", "chains"] as const) : (["amdahl", "global", "unsplit"] as const);
+    const parts = names.map((name) => ({ name: WORDS[name] ?? name, time: of[name]?.mean_s ?? null, ratio: of[name]?.ratio ?? null }));
     return table({
         caption: "Of that from imbalance: what ranks wait for others that compute",
         rows: parts,

@@ -20,7 +20,7 @@ pub fn find_serial_code_loss(report: &Report, parts: &LossParts) -> Option<Findi
     }
     let when = slowest::slow_iterations(report, worst);
     // Never for longer than no other rank computes.
-    let alone_s = report.overheads.figures.alone.as_ref().map_or(f64::INFINITY, |alone| alone.alone_s);
+    let alone_s = report.overheads.alone.as_ref().map_or(f64::INFINITY, |alone| alone.alone_s);
     let how_long = seconds_like(time_of(report, worst).min(alone_s), report.verdict.elapsed_s);
     let others = who_waits(report, &[worst.rank]);
     let because = format!("rank {} works alone for {how_long}{when}, and {others}", worst.rank);
@@ -39,7 +39,7 @@ pub fn is_working_alone(report: &Report, worst: &LongestRank) -> bool {
     // Its excess over the mean is all but its own part of the mean, if it has all.
     let is_most = region.excess_s >= 0.5 * worst.over_mean_s;
     // Others may work elsewhere meanwhile.
-    let is_alone = report.overheads.figures.alone.as_ref().is_none_or(|alone| alone.alone_s >= 0.5 * region.excess_s);
+    let is_alone = report.overheads.alone.as_ref().is_none_or(|alone| alone.alone_s >= 0.5 * region.excess_s);
     is_most
         && is_alone
         && means.is_some_and(|mean_s| mean_s * (n_ranks - 1.0) <= region.excess_s * (1.0 + MAX_WORK_OF_OTHERS))

@@ -27,8 +27,10 @@ pub struct FunctionTable {
     pub mpi_s: f64,
     /// Functions of the program that MPI calls, as for a user-defined reduction (`MPI_Op_create`), most CPU time first; at most 20.
     pub called_by_mpi: Vec<CalledBackRow>,
-    /// CPU time for which it is not known in which region or call it was; null if there is none.
-    pub unplaced: Option<UnplacedFunctions>,
+    /// The functions of all threads at times for which there are no records: they are missing, recording was paused, or calls were recorded as sums
+    /// (`LBPROF_MODE=profile`, `LBPROF_LIMIT`) and the recorder did not note where these samples belong. Computation and calls of MPI are not
+    /// distinguished. Null if there is no such CPU time.
+    pub unplaced: Option<OtherThreadsFunctions>,
     /// CPU time of the other threads, all ranks together.
     pub other_threads_s: f64,
     /// The functions of these, by whether they call MPI.
@@ -68,6 +70,8 @@ pub struct OtherThreadsRow {
 pub struct OtherThreadsFunctions {
     /// Its path.
     pub region: String,
+    /// Samples.
+    pub samples: u64,
     /// Their CPU time, the mean over ranks.
     pub cpu_s: f64,
     /// Standard error of `cpu_s`.
@@ -75,22 +79,6 @@ pub struct OtherThreadsFunctions {
     /// The part of `cpu_s` in which the first thread was in an MPI call.
     pub during_mpi_s: f64,
     /// The functions, most CPU time or excess first. The slowest rank is the one whose first thread computes longest in the whole program.
-    pub functions: Vec<FunctionRow>,
-    /// The others together.
-    pub others: OtherFunctions,
-}
-
-/// The functions of all threads at times for which there are no records: they are missing, recording was paused, or calls were recorded as sums (`LBPROF_MODE=profile`,
-/// `LBPROF_LIMIT`) and the recorder did not note where these samples belong. Computation and calls of MPI are not distinguished.
-#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
-pub struct UnplacedFunctions {
-    /// Samples.
-    pub samples: u64,
-    /// CPU time, the mean over ranks.
-    pub cpu_s: f64,
-    /// Standard error of `cpu_s`.
-    pub cpu_error_s: f64,
-    /// The functions, most CPU time or excess first. The slowest rank is the one that computes longest in the whole program, by its calls.
     pub functions: Vec<FunctionRow>,
     /// The others together.
     pub others: OtherFunctions,
@@ -150,14 +138,6 @@ pub struct HardwareRow {
     pub more_instructions_s: f64,
     /// CPU time that it has more because its instructions take longer. Both add up to its excess of CPU time.
     pub slower_instructions_s: f64,
-    /// The least IPC of a rank.
-    pub min_ipc: Option<f64>,
-    /// The rank with that value.
-    pub min_ipc_rank: Option<u32>,
-    /// The lowest frequency of a rank.
-    pub min_frequency_hz: Option<f64>,
-    /// The rank with that value.
-    pub min_frequency_rank: Option<u32>,
 }
 
 /// A function.

@@ -1,6 +1,6 @@
 //! Functions of threads other than each rank's first, and of times without records.
 
-use super::data::{OtherThreadsFunctions, OtherThreadsRow, UnplacedFunctions};
+use super::data::{OtherThreadsFunctions, OtherThreadsRow};
 use super::{MOST_REGIONS, SampledFunctions};
 use lbprof_analysis::model::RegionIdx;
 use lbprof_analysis::model::ranks::samples::{CpuTime, SampledThreads};
@@ -16,12 +16,10 @@ impl SampledFunctions<'_> {
     }
 
     /// Returns the functions of all threads while the first one's activity is unknown.
-    pub(super) fn unplaced(&self) -> Option<UnplacedFunctions> {
+    pub(super) fn unplaced(&self) -> Option<OtherThreadsFunctions> {
         let (slowest, ..) = self.slowest(None);
         let unplaced = SampledFunctions::for_threads(self.model, self.code, SampledThreads::Unplaced)?;
-        let OtherThreadsRow { samples, program, .. } = unplaced.as_others(slowest);
-        let OtherThreadsFunctions { cpu_s, cpu_error_s, functions, others, .. } = program;
-        (samples > 0).then_some(UnplacedFunctions { samples, cpu_s, cpu_error_s, functions, others })
+        Some(unplaced.in_region(None, slowest)).filter(|one| one.samples > 0)
     }
 
     /// Summarizes these threads. `slowest` is the index of the rank that is compared with the mean.
@@ -66,6 +64,7 @@ impl SampledFunctions<'_> {
         let (rows, others) = self.rows(region, &functions, all.seconds);
         OtherThreadsFunctions {
             region: self.path(region),
+            samples: all.samples,
             cpu_s: self.mean(all.seconds),
             cpu_error_s: self.mean(all.error_s()),
             during_mpi_s: self.mean(during_mpi.map(|(_, time)| time.seconds).sum()),

@@ -1,7 +1,7 @@
 //! Functions of threads other than each rank's first, and of times without records.
 
 use super::function_parts::{FunctionSection, regions_of, render_sections};
-use crate::code::functions::{OtherThreadsFunctions, OtherThreadsRow, UnplacedFunctions};
+use crate::code::functions::{OtherThreadsFunctions, OtherThreadsRow};
 use crate::rows::words::{format_plural, format_seconds, seconds_like};
 use crate::text::{TextOptions, format_note};
 use crate::{Report, fraction_of};
@@ -14,21 +14,20 @@ pub(in crate::text) fn other_threads_section(report: &Report, options: &TextOpti
         let known_s = (table.computation_s + table.mpi_s) / table.ranks.max(1) as f64;
         let unplaced = table.unplaced.iter().filter(|one| one.cpu_s > MIN_UNPLACED_TIME * known_s);
         for one in unplaced {
-            text += &self::unplaced_table(one, options);
+            text += &unplaced_table(one, options);
         }
     }
     text
 }
 
 /// Renders the functions of samples in unknown regions.
-fn unplaced_table(found: &UnplacedFunctions, options: &TextOptions) -> String {
-    let UnplacedFunctions { samples, cpu_s, ref functions, ref others, .. } = *found;
-    let part = FunctionSection { region: "", cpu_s, share: 1.0, excess: None, functions, others };
+fn unplaced_table(found: &OtherThreadsFunctions, options: &TextOptions) -> String {
+    let part = other_threads_part(found, found.cpu_s);
     let mut text = render_sections(&[part], "Functions, regions not known", "", options);
     let facts = format!(
         "CPU time of all threads by {}, at times for which there are no records: they are missing, recording was paused, or calls were recorded as sums \
          and the recorder did not note where these samples belong. Computation and calls of MPI are not distinguished.",
-        format_plural(samples, "sample")
+        format_plural(found.samples, "sample")
     );
     text += &format_note(&facts, options);
     text + "\n"

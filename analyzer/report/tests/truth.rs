@@ -302,8 +302,8 @@ fn time_in_other_threads_is_not_the_ranks_own() {
     let ring = lbprof_simulator::scenario::ring(&header, &head, &[record], 0);
     std::fs::write(folder.path().join(rings_name(0)), ring).unwrap();
     let report = report_on(&model_in(folder.path()));
-    let named = report.verdict.waits_at.as_ref().map(|site| site.operations.clone());
-    assert_eq!(named, Some(vec!["Barrier".to_owned()]));
+    let named = report.loss_facts.communication.as_ref().and_then(|place| place.at.as_ref());
+    assert_eq!(named.map(|at| at.operation.as_str()), Some("Barrier"));
     let row = report.call_sites.iter().find(|row| row.operation == "Recv").unwrap();
     assert_near(row.sum.seconds, 0.0);
     assert_near(row.other_threads.seconds, 0.050);

@@ -413,7 +413,7 @@ fn of_verdict(inputs: &LossInputs, causes: Option<&BlockingTable>) -> LossFacts 
     match causes {
         Some(table) => facts.with_calls(inputs, table, lost_s),
         None => LossFacts {
-            communication: Some(LossPlace { lost_s, at: longest_call(verdict), ..LossPlace::default() }),
+            communication: Some(LossPlace { lost_s, at: longest_call(inputs), ..LossPlace::default() }),
             ..facts
         },
     }
@@ -457,7 +457,7 @@ fn has_much(ranks: &[(u32, f64)], rank: u32) -> bool {
 /// Returns who computes while others wait, in which region most of that is, and where ranks wait.
 fn waiting_for_computation(inputs: &LossInputs, causes: Option<&BlockingTable>) -> LossPlace {
     let Some(table) = causes else {
-        return LossPlace { at: longest_call(inputs.verdict), ..LossPlace::default() };
+        return LossPlace { at: longest_call(inputs), ..LossPlace::default() };
     };
     let verdict = inputs.verdict;
     let computing =
@@ -485,8 +485,9 @@ fn slowest_in_turn(model: &Model) -> Vec<(u32, f64)> {
     rank_shares(by_rank)
 }
 
-/// The call with most time in MPI.
-fn longest_call(verdict: &Verdict) -> Option<LossAt> {
-    let site = verdict.waits_at.as_ref()?;
-    Some(LossAt { operation: site.operations.first()?.clone(), place: site.place.clone(), share: None })
+/// The call with most time in MPI: the longest come first in the table.
+fn longest_call(inputs: &LossInputs) -> Option<LossAt> {
+    let in_mpi = |row: &&SiteRow| row.activity != Activity::Recorder && row.sum.seconds > 0.0;
+    let row = inputs.base.call_sites.iter().filter(in_mpi).find(|row| is_judged(inputs.verdict, row))?;
+    Some(LossAt { operation: row.operation.clone(), place: row.place.clone(), share: None })
 }

@@ -1,7 +1,5 @@
 //! The answer to the user's question: how much is lost, to what, through which rank, where.
 
-use std::collections::BTreeMap;
-
 use lbprof_collector::Activity;
 use lbprof_thresholds::verdict::{
     GOOD_CORE_EFFICIENCY, MIN_IMBALANCE_IN_PARTS, MIN_WAITING_FOR_OTHER_CLUSTERS, ROUNDING_OF_TIMES_S,
@@ -14,16 +12,16 @@ use super::outside_work::OutsideWork;
 use super::slow_parts;
 use super::slow_parts::SlowPart;
 use crate::code::functions::SampledFunctions;
-use crate::code::{call_sites, regions};
+use crate::code::regions;
 use crate::rows::serial;
 use crate::time::excess_iterations::ExcessIterations;
-use crate::{ClusterRow, EfficiencyRow, RegionRow, SiteRow, WhatIfTable};
+use crate::{ClusterRow, EfficiencyRow, RegionRow, WhatIfTable};
 use lbprof_analysis::metrics::blocking::waiting_pairs;
 use lbprof_analysis::metrics::serialization::SerializationTimes;
 use lbprof_analysis::model::Model;
 use lbprof_analysis::model::replayed::what_if::WhatIfScenario;
 use lbprof_analysis::structure::code::sampled_code::SampledCode;
-use lbprof_analysis::structure::code::symbols::{CodePlace, ResolvedNames};
+use lbprof_analysis::structure::code::symbols::ResolvedNames;
 
 /// The losses of a run, their causes and their places. All times are seconds of elapsed time, the mean over ranks.
 ///
@@ -71,8 +69,6 @@ pub struct Verdict {
     /// The regions in which a rank exceeds the mean, the largest excess first, at most 4; empty unless different ranks are slow in different parts of
     /// an iteration (`slow_in_parts_s`).
     pub slow_parts: Vec<SlowPart>,
-    /// The function from which ranks spend most time in MPI, or the call site where none is known.
-    pub waits_at: Option<WaitsAt>,
 }
 
 /// The cluster of which the verdict is.
@@ -110,20 +106,6 @@ pub enum UndividedReason {
     /// The loop found is unsure (`loops[].confidence`): with another one the kinds would have other sizes.
     #[serde(rename = "unsure loop")]
     UnsureLoop,
-}
-
-/// A function, or where none is known a call site, at which ranks spend time in MPI.
-#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
-pub struct WaitsAt {
-    /// The MPI functions that it calls, without `MPI_`, the longest first.
-    pub operations: Vec<String>,
-    /// Location of the longest call.
-    #[serde(flatten)]
-    pub place: CodePlace,
-    /// True if it has other call sites.
-    pub several: bool,
-    /// Time spent there, the mean over ranks.
-    pub mean_s: f64,
 }
 
 /// The cluster of a verdict as it is written.
@@ -177,8 +159,8 @@ impl From<&Option<SerializationTimes>> for SerializationOfVerdict {
 impl Verdict {
     /// Judges a run: the cluster of its ranks that loses most, or all of them.
     pub(crate) fn from_tables(model: &Model, names: &ResolvedNames, base: &BaseTables) -> Verdict {
-        let judged = Verdict::of_cluster(model, &names.places, base).unwrap_or_else(|| {
-            let verdict = Verdict::new(model, &base.efficiency, &base.regions, &base.call_sites, base.is_sure);
+        let judged = Verdict::of_cluster(model, base).unwrap_or_else(|| {
+            let verdict = Verdict::new(model, &base.efficiency, &base.regions, base.is_sure);
             verdict.with_divided_chains(&base.what_if).with_outside_work(model, base)
         });
         let in_parts_s = judged.serialization.and_then(|serialization| serialization.slow_in_parts_s);
@@ -243,7 +225,7 @@ impl Verdict {
     }
 
     /// The verdict on the cluster of a run that loses most, or `None` if its ranks share one work.
-    fn of_cluster(model: &Model, places: &[CodePlace], base: &BaseTables) -> Option<Verdict> {
+    fn of_cluster(model: &Model, base: &BaseTables) -> Option<Verdict> {
         let clusters = &base.clusters;
         if !clusters.are_apart() {
             return None;
@@ -268,20 +250,14 @@ impl Verdict {
         };
         let waits_for_others_s = waits.for_others_s(row) / row.ranks.len().max(1) as f64;
         let part = model.sums_of(&row.ranks);
-        let (regions, call_sites) = (regions::region_rows(&part), call_sites::call_site_rows(&part, places));
-        let verdict = Verdict::new(&part, &row.efficiency, &regions, &call_sites, base.loops.are_sure_of(&row.ranks));
+        let verdict =
+            Verdict::new(&part, &row.efficiency, &regions::region_rows(&part), base.loops.are_sure_of(&row.ranks));
         let cluster = VerdictCluster { id: row.id, ranks: row.ranks.clone(), chosen, waits_for_others_s };
         Some(Verdict { cluster: Some(cluster), ..verdict })
     }
 
     /// The verdict on all ranks of a model. `is_sure` is true if known iterations are certain.
-    fn new(
-        model: &Model,
-        efficiency: &EfficiencyRow,
-        regions: &[RegionRow],
-        call_sites: &[SiteRow],
-        is_sure: bool,
-    ) -> Verdict {
+    fn new(model: &Model, efficiency: &EfficiencyRow, regions: &[RegionRow], is_sure: bool) -> Verdict {
         let times = &efficiency.times;
         let (mean_s, max_s, elapsed_s) = (times.avg_computation_s, times.max_computation_s, times.elapsed_s);
         let serialization = efficiency.serialization(is_sure);
@@ -315,7 +291,6 @@ impl Verdict {
             ),
             outside_work: None,
             slow_parts: Vec::new(),
-            waits_at: waits_at(model, call_sites),
         }
     }
 
@@ -380,33 +355,4 @@ impl ClusterWaits {
         let lost_s = (times.elapsed_s - times.avg_computation_s) * n_ranks - self.for_others_s(row);
         if lost_s > (1.0 - GOOD_CORE_EFFICIENCY) * times.elapsed_s * n_ranks { lost_s } else { 0.0 }
     }
-}
-
-fn waits_at(model: &Model, call_sites: &[SiteRow]) -> Option<WaitsAt> {
-    let in_mpi = call_sites.iter().filter(|row| row.activity != Activity::Recorder && row.sum.seconds > 0.0);
-    let mut by_function: BTreeMap<_, (f64, Vec<&SiteRow>)> = BTreeMap::new();
-    for row in in_mpi {
-        let function = match &row.place.function {
-            Some(function) => (&row.place.module, Some(function), 0),
-            None => (&row.place.module, None, row.place.offset),
-        };
-        let (seconds, rows) = by_function.entry(function).or_default();
-        *seconds += row.sum.seconds;
-        rows.push(row);
-    }
-    let (_, (seconds, rows)) = by_function.into_iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0).then(b.0.cmp(&a.0)))?;
-    let mut operations: Vec<String> = Vec::new();
-    for row in &rows {
-        if !operations.contains(&row.operation) {
-            operations.push(row.operation.clone());
-        }
-    }
-    // The longest come first in the table.
-    let first = rows.first()?;
-    Some(WaitsAt {
-        operations,
-        place: first.place.clone(),
-        several: rows.iter().any(|row| row.place != first.place),
-        mean_s: seconds / model.ranks.len().max(1) as f64,
-    })
 }

@@ -36,8 +36,6 @@ pub struct DataFacts {
     pub recorder_in_calls_s: Option<f64>,
     /// The standard error of `recorder_in_calls_s`.
     pub recorder_in_calls_error_s: Option<f64>,
-    /// Both over ranks × elapsed time: what the recorder cost in all.
-    pub recorder_whole_share: f64,
     /// Time of ranks outside of their windows while others are within theirs.
     pub idle_s: f64,
     /// Fraction of ranks × elapsed time.
@@ -97,7 +95,6 @@ impl DataFacts {
             recorder_share: fraction_of(recorder_s, whole_s),
             recorder_in_calls_s: is_sampled.then_some(in_calls.seconds),
             recorder_in_calls_error_s: is_sampled.then_some(in_calls.error_s()),
-            recorder_whole_share: fraction_of(recorder_s + in_calls.seconds, whole_s),
             idle_s,
             idle_share: fraction_of(idle_s, whole_s),
             idle_mean_s: idle_s / n_ranks,

@@ -119,8 +119,8 @@ EXAMPLES
       lb-report compare before after --fail-if 'regions[\"main/step/force\"].time_s > base * 1.1' --junit result.xml
 
 CONDITIONS
-  Metrics, numbers, base (the metric's value in the runs before), + - * / and parentheses, compared by < <= > >= == or !=.
-  Metrics are named as in the JSON report: elapsed_s, parallel_efficiency, load_balance, micro_load_balance, transfer,
+  A metric, one of < <= > >= == !=, and a number, also in %, or base (the metric's value in the runs before), base * 1.05 and the like
+  with + - * or /. Metrics are named as in the JSON report: elapsed_s, parallel_efficiency, load_balance, micro_load_balance, transfer,
   communication, t_ideal_s, max_computation_s, blocked_s …; of a region also time_s, invocations, operations.
   A condition whose metric is not known fails. For several runs the median is used.
 

@@ -6,7 +6,6 @@
 //!                    │   ├─ step ── parallel force (lj.c:12)     parallel regions, with the number of threads
 //!                    │   └─ step ── MPI_Recv                     calls, with call site, peer, bytes …
 //!                    │               └─ late sender (rank 0)     how they waited
-//!                    │                   └─ rank 0: computation in main/step/force    what that rank did meanwhile
 //!     track    thread 1 of teams of main: force (lj.c:12)        threads of parallel regions, if each was recorded (LBPROF_OPENMP=threads)
 //!     track    iterations of main/step: iteration 0 | iteration 1 …
 //! ```
@@ -14,7 +13,6 @@
 //! A message is an arrow from a point on its sender's thread, when its send began, to one on its receiver's, when the call ended in which it
 //! was received. Time that is computed is what calls leave free of a region. All packets are of one sequence, so that names are written once.
 
-mod last_intervals;
 pub mod packets;
 mod used_names;
 
@@ -24,7 +22,6 @@ use std::io::{self, Write};
 use lbprof_collector::Activity;
 use lbprof_collector::record::{NO_PEER, NONE};
 
-use self::last_intervals::LastIntervals;
 use self::packets::{
     BEGIN, END, EventAnnotation, INSTANT, ProcessDescriptor, ThreadDescriptor, TracePacket, TrackDescriptor, TrackEvent,
 };
@@ -61,7 +58,6 @@ pub struct PerfettoWriter<W> {
     sites: Vec<String>,
     parallel: Vec<String>,
     communicators: Vec<String>,
-    last_intervals: LastIntervals,
     /// By place of the rank: its number and host.
     ranks: Vec<(u32, String)>,
     threads: HashMap<ReplayedThread, ThreadTrack>,
@@ -93,7 +89,6 @@ impl<W: Write + Send> PerfettoWriter<W> {
             sites: Vec::new(),
             parallel: Vec::new(),
             communicators: Vec::new(),
-            last_intervals: LastIntervals::default(),
             ranks: Vec::new(),
             threads: HashMap::new(),
             tracks: HashMap::new(),
@@ -236,12 +231,12 @@ impl<W: Write + Send> PerfettoWriter<W> {
     }
 }
 
-/// Names what a thread does in an interval; `no_function` is the name of a call without a function.
-fn interval_name(state: &StateInterval, no_function: &str) -> String {
+/// Names what a thread does in an interval.
+fn interval_name(state: &StateInterval) -> String {
     match (state.kind.activity(), state.operation) {
         (Some(Activity::Computation), _) => state.kind.name().unwrap_or_default().to_owned(),
         (None, _) => "not recorded".to_owned(),
-        (Some(_), 0) => no_function.to_owned(),
+        (Some(_), 0) => "outside of its window".to_owned(),
         (Some(Activity::Recorder), _) => "lbprof".to_owned(),
         (Some(_), operation) => format!("MPI_{}", operation_name(operation)),
     }
@@ -314,23 +309,15 @@ impl<W: Write + Send> PerfettoWriter<W> {
         known
     }
 
-    /// Writes how a call waited, and the activity of the rank that it waited for.
+    /// Writes how a call waited.
     fn wait(&mut self, track: u64, interval: TimeInterval, wait: InitialWait) {
         let name = match wait.by {
             Some(rank) => format!("{} (rank {rank})", wait.state.name()),
             None => wait.state.name().to_owned(),
         };
         let facts = wait.by.map(|rank| self.names.number("waits for rank", i64::from(rank))).into_iter().collect();
-        let end = wait.until.min(interval.end);
         self.begin(track, interval.begin, &name, facts);
-        let waited = TimeInterval::new(interval.begin, wait.awaited.clamp(interval.begin, end));
-        for (did, time) in wait.by.map(|by| self.last_intervals.within(by, waited)).unwrap_or_default() {
-            let what = interval_name(&did, "computation");
-            let name = format!("rank {}: {what} in {}", wait.by.unwrap_or(NONE), self.path(did.kind.region()));
-            self.begin(track, time.begin, &name, Vec::new());
-            self.end(track, time.end);
-        }
-        self.end(track, end);
+        self.end(track, wait.until.min(interval.end));
     }
 }
 
@@ -339,14 +326,11 @@ impl<W: Write + Send> ReplayObserver for PerfettoWriter<W> {
         self.end_call();
         let &StateInterval { thread, interval, kind, wait, .. } = state;
         let track = self.enter(thread, kind.region(), interval);
-        if let Some(&(rank, _)) = self.ranks.get(thread.rank_idx as usize).filter(|_| thread.number == 0) {
-            self.last_intervals.add(rank, state);
-        }
         if kind.is_computation() && kind.core_state().is_none() {
             return;
         }
         // A call without a function is time before the rank's window, or after it.
-        let name = interval_name(state, "outside of its window");
+        let name = interval_name(state);
         self.begin_call(track, state, &name);
         if let Some(wait) = wait.filter(|wait| wait.until > interval.begin) {
             self.wait(track, interval, wait);

@@ -183,7 +183,7 @@ fn a_trace_has_regions_calls_waits_and_messages() {
     assert!(receiver.contains(&("main", 0, 0, end)), "{receiver:?}");
     assert!(receiver.contains(&("MPI_Recv", 1, begin, end)), "{receiver:?}");
     assert!(receiver.contains(&("late sender (rank 0)", 2, begin, end)), "{receiver:?}");
-    assert!(receiver.contains(&("rank 0: computation in main/work", 3, begin, 30 * MS)), "{receiver:?}");
+    assert!(receiver.iter().all(|slice| slice.1 < 3), "{receiver:?}");
     assert_eq!(trace.begins.values().collect::<Vec<_>>(), [&("0: main".to_owned(), 30 * MS)]);
     assert_eq!(trace.ends.values().collect::<Vec<_>>(), [&("1: main".to_owned(), end)]);
     for fact in ["bytes=800", "tag=7", "receive from rank=0"] {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::Report;
 use crate::rows::words::{escape_name, format_count, format_percent, format_plural, format_seconds, wrap_text};
-use crate::text::{BOLD, DIM, TextOptions};
+use crate::text::{BOLD, TextOptions};
 use crate::time::course::IterationCourse;
 use crate::time::iterations::IterationTable;
 
@@ -37,9 +37,6 @@ pub(in crate::text) fn iterations_section(report: &Report, options: &TextOptions
     let sentences = super::course::course_sentences(iterations);
     if !sentences.is_empty() {
         writeln!(section, "  {}", wrap_text(&sentences, room, 2)).ok();
-    }
-    for line in super::course::course_bars(iterations, room).lines() {
-        writeln!(section, "  {DIM}{line}{DIM:#}").ok();
     }
     section.push('\n');
     section

@@ -122,7 +122,7 @@ fn a_master_is_distinguished_from_its_workers() {
     let found = document(&report);
     assert_eq!(found["clustering"]["different_code"], true);
     assert_eq!(found["clusters"][0]["ranks"], serde_json::json!([1, 2, 3]));
-    assert_eq!(found["clustering"]["of_no_cluster"][0]["rank"], 0);
+    assert_eq!(found["clustering"]["of_no_cluster"][0]["ranks"][0], 0);
     assert_eq!((&found["ranks"][0]["cluster"], &found["ranks"][1]["cluster"]), (&Value::Null, &Value::from(1)));
     insta::assert_snapshot!(sections(&plain(&report, 100), &["Clusters"]));
 }

@@ -14,31 +14,40 @@ use serde::Serialize;
 
 const MOST_CODE: usize = 5;
 
-/// Clusters of ranks.
-#[derive(Clone, Debug, Default)]
+/// Clusters of ranks; as JSON the method of clustering, and the ranks of no cluster.
+#[derive(Clone, Debug, Default, Serialize, crate::JsonSchema)]
 pub struct ClusterTable {
     /// A row per cluster, by number; a single one if all ranks run the same code.
+    #[serde(skip)]
     pub rows: Vec<ClusterRow>,
-    /// True if all ranks that compute go through the same iterations, so that what one code takes longer another waits for.
+    /// True if ranks run different code.
+    #[serde(rename = "different_code")]
+    pub differ: bool,
+    /// True if all ranks that compute go through the same iterations, so that what one code takes longer another waits for; where they run different
+    /// code and do not, balance over all of them means little.
     pub iterate_together: bool,
-    /// Ranks of no cluster: no other rank runs similar code. One row each.
+    /// Ranks of no cluster, one object each, as for a cluster: no other rank runs similar code.
+    #[serde(rename = "of_no_cluster")]
     pub alone: Vec<ClusterRow>,
     /// Ranks of no cluster that hand out the work of all others by answering their requests.
+    #[serde(skip)]
     pub servers: Vec<RequestServer>,
     /// By rank the number of its cluster; `None` for ranks of none.
+    #[serde(skip)]
     pub of: Vec<Option<u32>>,
-    /// The similarity of the ranks of one cluster.
+    /// Similarity of the ranks of one cluster: the fraction of the calls of each that the other does not make.
     pub radius: Option<f64>,
-    /// Different profiles of code that ranks have.
+    /// Different profiles of calls that ranks have.
     pub profiles: usize,
-    /// Number of ranks that were clustered; the others joined the nearest cluster.
+    /// Number of ranks that were clustered, at most 500; the others, which are rarer, joined the nearest cluster.
+    #[serde(rename = "profiles_clustered")]
     pub clustered: usize,
 }
 
 /// A cluster, or a rank of none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, crate::JsonSchema)]
 pub struct ClusterRow {
-    /// Its number, from 1.
+    /// Its number, from 1; of a rank of none 0.
     pub id: u32,
     /// Number of ranks.
     pub rank_count: usize,
@@ -61,15 +70,6 @@ pub struct ClusterIterations {
     pub count: usize,
 }
 
-/// A piece of code, by name.
-#[derive(Clone, Debug, PartialEq)]
-pub enum SharedCode {
-    /// Computation in the marked region with this path.
-    Region(String),
-    /// Calls of an operation at a place; `None` where that is not known.
-    Call(String, Option<CodePlace>),
-}
-
 /// A piece of code that the ranks of one cluster alone run: a marked region, or calls of an operation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, crate::JsonSchema)]
 pub struct OwnCodeSegment {
@@ -77,61 +77,11 @@ pub struct OwnCodeSegment {
     pub region: Option<String>,
     /// The MPI function called, without `MPI_`.
     pub operation: Option<String>,
-    /// The function that calls it.
-    pub function: Option<String>,
-    /// Its source file.
-    pub file: Option<String>,
-    /// The line.
-    pub line: Option<u32>,
+    /// The place of the call, as far as it is known.
+    #[serde(flatten)]
+    pub place: CodePlace,
     /// Its share of the time of the cluster's ranks, on average.
     pub share: f64,
-    /// The place of the call.
-    #[serde(skip)]
-    pub place: Option<CodePlace>,
-}
-
-/// The method of clustering, and the ranks of no cluster.
-#[derive(Serialize, crate::JsonSchema)]
-pub(crate) struct ClusteringFacts<'a> {
-    /// True if ranks run different code.
-    different_code: bool,
-    /// True if all ranks that compute go through the same iterations; where they run different code and do not, balance over all of them
-    /// means little.
-    iterate_together: bool,
-    /// Similarity of the ranks of one cluster: the fraction of the calls of each that the other does not make.
-    radius: Option<f64>,
-    /// Different profiles of calls that ranks have.
-    profiles: usize,
-    /// Number of ranks that were clustered, at most 500; the others, which are rarer, joined the nearest cluster.
-    profiles_clustered: usize,
-    /// Ranks of no cluster, one object each: no other rank runs similar code.
-    of_no_cluster: Vec<RankOfNoCluster<'a>>,
-}
-
-/// A rank of no cluster.
-#[derive(Serialize, crate::JsonSchema)]
-struct RankOfNoCluster<'a> {
-    /// The rank.
-    rank: Option<u32>,
-    /// Code that only this rank runs, as for a cluster.
-    own_code: &'a [OwnCodeSegment],
-}
-
-impl<'a> From<&'a ClusterTable> for ClusteringFacts<'a> {
-    fn from(clusters: &'a ClusterTable) -> ClusteringFacts<'a> {
-        ClusteringFacts {
-            different_code: clusters.differ(),
-            iterate_together: clusters.iterate_together,
-            radius: clusters.radius,
-            profiles: clusters.profiles,
-            profiles_clustered: clusters.clustered,
-            of_no_cluster: clusters
-                .alone
-                .iter()
-                .map(|row| RankOfNoCluster { rank: row.ranks.first().copied(), own_code: &row.own_code })
-                .collect(),
-        }
-    }
 }
 
 impl ClusterRow {
@@ -153,16 +103,8 @@ impl OwnCodeSegment {
             }
             CodePiece::Call { site, operation, .. } => (site, operation_name(operation)),
         };
-        let place = site.and_then(|site| places.get(site as usize)).cloned();
-        Some(OwnCodeSegment {
-            region: None,
-            operation: Some(operation),
-            function: place.as_ref().and_then(|place| place.function.clone()),
-            file: place.as_ref().and_then(|place| place.file.clone()),
-            line: place.as_ref().and_then(|place| place.line),
-            share,
-            place,
-        })
+        let place = site.and_then(|site| places.get(site as usize)).cloned().unwrap_or_default();
+        Some(OwnCodeSegment { region: None, operation: Some(operation), place, share })
     }
 }
 
@@ -200,6 +142,7 @@ impl ClusterTable {
             if part.cluster.is_some() { rows.push(row) } else { alone.push(row) }
         }
         ClusterTable {
+            differ: rows.len() + alone.len() > 1,
             rows,
             // An ideal time above the elapsed one shows that ranks do not wait for each other's iterations.
             iterate_together: givers.is_empty()
@@ -214,13 +157,8 @@ impl ClusterTable {
         }
     }
 
-    /// Returns whether ranks run different code.
-    pub fn differ(&self) -> bool {
-        self.rows.len() + self.alone.len() > 1
-    }
-
     /// Returns whether ranks run different code in separate iterations, so that balance across them means little.
     pub fn are_apart(&self) -> bool {
-        self.differ() && !self.iterate_together
+        self.differ && !self.iterate_together
     }
 }

@@ -8,7 +8,6 @@ mod write;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::balance::clusters::ClusteringFacts;
 use super::balance::overheads::OverheadFigures;
 use super::findings::{AnswerText, FindingRow, not_explained_s};
 use super::rows::bounds::{ListBounds, with_short_lists};
@@ -18,9 +17,9 @@ use super::run::selection::SelectionRow;
 use super::time::iterations::IterationTable;
 use super::waiting::what_if::{CriticalPathRow, PredictionNote, PredictionRow};
 use super::{
-    ActivityRow, BlockRow, BlockingTable, CallTreeRow, ClusterRow, CommunicationTable, CoreStateTable, CounterRow,
-    DispersionRows, EfficiencyRow, FunctionTable, LifetimeTable, LoopRow, RankRow, RegionRow, Report, SiteRow,
-    ThreadPoolRow, ThreadTable, Verdict, WindowRow,
+    ActivityRow, BlockRow, BlockingTable, CallTreeRow, ClusterRow, ClusterTable, CommunicationTable, CoreStateTable,
+    CounterRow, DispersionRows, EfficiencyRow, FunctionTable, LifetimeTable, LoopRow, RankRow, RegionRow, Report,
+    SiteRow, ThreadPoolRow, ThreadTable, Verdict, WindowRow,
 };
 pub use summary::{MAX_BYTES, RunSummary};
 pub use write::write_report_json;
@@ -96,7 +95,7 @@ pub(crate) struct ReportDocument<'a> {
     /// An object per cluster of ranks that run the same code; a single one if all do.
     clusters: Vec<ClusterRow>,
     /// Method of clustering, and the ranks of no cluster.
-    clustering: ClusteringFacts<'a>,
+    clustering: &'a ClusterTable,
     /// An object per call site, operation and activity, the longest first.
     callsites: &'a [SiteRow],
     /// An object per node of the program's tree: its functions as it calls them, loops and phases in them, down to the calls of MPI; each
@@ -179,7 +178,7 @@ pub fn report_document(report: &Report, bounds: &ListBounds) -> Value {
         critical_path: report.what_if.critical_path(bounds),
         dispersion: report.dispersion.bounded(bounds),
         clusters: with_short_lists(&report.clusters.rows, bounds.entries, |row| &mut row.ranks),
-        clustering: ClusteringFacts::from(&report.clusters),
+        clustering: &report.clusters,
         callsites: &report.call_sites,
         call_tree: &report.call_tree,
         communication: report.communication.as_ref().map(|table| table.bounded(bounds)),

@@ -1,7 +1,7 @@
 //! Groups of ranks with different code, e.g. coupled programs, of which one computes longest in each iteration.
 
 use super::verdict::Verdict;
-use crate::balance::clusters::{ClusterRow, ClusterTable, SharedCode};
+use crate::balance::clusters::{ClusterRow, ClusterTable, OwnCodeSegment};
 use lbprof_thresholds::verdict::MIN_EXCESS_OF_GROUP;
 
 /// Groups of ranks that go through the same iterations with different code.
@@ -19,7 +19,7 @@ pub struct CodeGroup {
     /// The ranks, ascending.
     pub ranks: Vec<u32>,
     /// The code with most time that they alone run, or `None` if there is none with a name.
-    pub code: Option<SharedCode>,
+    pub code: Option<OwnCodeSegment>,
     /// Seconds of their computation, on average.
     pub mean_s: f64,
 }
@@ -39,14 +39,7 @@ impl UnevenGroups {
 
 impl CodeGroup {
     fn from_cluster(row: &ClusterRow) -> CodeGroup {
-        let named = row.own_code.iter().find(|own| own.region.is_some() || own.function.is_some());
-        CodeGroup {
-            ranks: row.ranks.clone(),
-            code: named.map(|own| match &own.region {
-                Some(path) => SharedCode::Region(path.clone()),
-                None => SharedCode::Call(own.operation.clone().unwrap_or_default(), own.place.clone()),
-            }),
-            mean_s: row.efficiency.times.avg_computation_s,
-        }
+        let named = row.own_code.iter().find(|own| own.region.is_some() || own.place.function.is_some());
+        CodeGroup { ranks: row.ranks.clone(), code: named.cloned(), mean_s: row.efficiency.times.avg_computation_s }
     }
 }

@@ -2,7 +2,6 @@
 
 use super::slowest;
 use crate::Report;
-use crate::balance::clusters::SharedCode;
 use crate::findings::phrases::ranks::{factor_in_words, named_ranks};
 use crate::findings::shared::loss_parts::LossParts;
 use crate::losses::finding::{Finding, FindingAdvice};
@@ -36,9 +35,7 @@ pub fn find_uneven_code_groups(report: &Report, parts: &LossParts) -> Option<Fin
 /// Returns a group of ranks with the function that they alone run: `ranks 0-3 (in atmosphere)`.
 fn group_in_words(group: &CodeGroup) -> String {
     let ranks = named_ranks(&group.ranks);
-    match &group.code {
-        Some(SharedCode::Region(path)) => format!("{ranks} (in {})", region_name(path)),
-        Some(SharedCode::Call(_, Some(place))) => format!("{ranks} (in {})", escape_name(place.short_function())),
-        _ => ranks,
-    }
+    let Some(code) = &group.code else { return ranks };
+    let of_call = || escape_name(code.place.short_function());
+    format!("{ranks} (in {})", code.region.as_deref().map_or_else(of_call, region_name))
 }

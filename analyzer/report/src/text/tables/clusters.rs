@@ -6,6 +6,7 @@ use crate::text::TextOptions;
 use crate::text::columns::{ColumnCell, ColumnTable, TextColumn};
 use crate::{ClusterRow, ClusterTable, Report};
 use lbprof_analysis::read::open::list_ranks;
+use lbprof_analysis::structure::code::symbols::CodePlace;
 
 const CLUSTERS: ColumnTable<ClusterRow> = ColumnTable {
     name: "Clusters",
@@ -50,7 +51,7 @@ fn certain_efficiency(row: &ClusterRow, value: Option<f64>) -> ColumnCell {
 
 pub(in crate::text) fn clusters_section(report: &Report, options: &TextOptions) -> String {
     let clusters = &report.clusters;
-    if !clusters.differ() {
+    if !clusters.differ {
         return String::new();
     }
     let rows = clusters.rows.iter().chain(&clusters.alone);
@@ -103,9 +104,9 @@ fn method_note(report: &Report) -> String {
 }
 
 fn own_code_name(code: &OwnCodeSegment) -> String {
-    match (&code.region, code.operation.as_deref().unwrap_or_default(), &code.place) {
-        (Some(path), ..) => escape_name(path),
-        (None, operation, Some(place)) => format!("{operation} at {}", escape_name(&place.label())),
-        (None, operation, None) => operation.to_owned(),
+    match (&code.region, code.operation.as_deref().unwrap_or_default()) {
+        (Some(path), _) => escape_name(path),
+        (None, operation) if code.place == CodePlace::default() => operation.to_owned(),
+        (None, operation) => format!("{operation} at {}", escape_name(&code.place.label())),
     }
 }

@@ -165,7 +165,7 @@ fn of_codes_that_share_no_work_the_verdict_is_on_the_one_that_loses_most() {
     let report = two_codes(false);
     let found = document(&report);
     assert_eq!(
-        (&found["clustering"]["iterate_together"], &found["verdict"]["cluster"]),
+        (&found["clustering"]["iterate_together"], &found["verdict"]["cluster"]["id"]),
         (&Value::from(false), &Value::from(2))
     );
     // Of 105 ms the four ranks of air compute 62.5 ms on average, 100 ms at most, and in each step one of them does.

@@ -7,7 +7,6 @@ use lbprof_thresholds::verdict::MIN_EXCESS_OF_EQUAL_RANK;
 use serde::Serialize;
 
 use crate::code::functions::ExplainedExcess;
-use crate::rows::serial;
 use crate::time::excess_iterations::ExcessIterations;
 use crate::{RegionRow, index_of_largest};
 
@@ -25,9 +24,7 @@ pub struct LongestRank {
     /// The part of it that was waiting for a core after preemption.
     #[serde(skip)]
     pub preempted: Option<PreemptionLoss>,
-    /// The region in which most of the excess lies; `None` where there is only the whole program.
-    #[serde(flatten, serialize_with = "serial::written_as::<_, RegionOfWorst, _>")]
-    #[schemars(with = "RegionOfWorst")]
+    /// The region in which most of the excess lies; null if there is only the whole program.
     pub region: Option<WorstRegion>,
     /// In which functions it computes longer than the mean, in that region, or in the whole program if `region` is null; null if the rank was not sampled.
     pub explained: Option<ExplainedExcess>,
@@ -85,34 +82,19 @@ impl LongestRank {
 }
 
 /// The region with most of a rank's excess.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct WorstRegion {
     /// The region's path.
     pub path: String,
     /// Its own name.
+    #[serde(skip)]
     pub name: String,
     /// The calls around the code in words, if one function makes both.
+    #[serde(skip)]
     pub between: Option<String>,
     /// True if it was found in the calls, not marked.
+    #[serde(skip)]
     pub found: bool,
     /// Excess of the rank's computation there over the mean of all ranks, inner regions excluded.
     pub excess_s: f64,
-}
-
-/// The region with most of a rank's excess, as it is written.
-#[derive(Serialize, crate::JsonSchema)]
-struct RegionOfWorst<'a> {
-    /// Path of the region that adds most to this; null if none are marked.
-    region: Option<&'a str>,
-    /// Excess over the mean in the region.
-    region_over_mean_s: Option<f64>,
-}
-
-impl<'a> From<&'a Option<WorstRegion>> for RegionOfWorst<'a> {
-    fn from(region: &'a Option<WorstRegion>) -> RegionOfWorst<'a> {
-        RegionOfWorst {
-            region: region.as_ref().map(|region| region.path.as_str()),
-            region_over_mean_s: region.as_ref().map(|region| region.excess_s),
-        }
-    }
 }

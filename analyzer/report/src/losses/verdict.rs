@@ -30,9 +30,9 @@ use lbprof_analysis::structure::code::symbols::ResolvedNames;
 /// while these have nothing for them to do.
 #[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct Verdict {
-    /// The cluster that all this is of; `None`: all ranks.
-    #[serde(flatten, serialize_with = "serial::written_as::<_, ClusterOfVerdict, _>")]
-    #[schemars(with = "ClusterOfVerdict")]
+    /// The cluster that the verdict describes: the one that loses most time over its ranks besides waiting for ranks of other clusters, or, if all
+    /// lose little that way (5 % of their time), the one that computes most; null if it describes all ranks, because they run the same code or go
+    /// through the same iterations.
     pub cluster: Option<VerdictCluster>,
     /// Efficiencies of these ranks.
     #[serde(skip)]
@@ -72,15 +72,17 @@ pub struct Verdict {
 }
 
 /// The cluster of which the verdict is.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct VerdictCluster {
-    /// Its number.
+    /// Its `id` in `clusters`.
     pub id: u32,
     /// Its ranks, ascending.
+    #[serde(skip)]
     pub ranks: Vec<u32>,
     /// Why it is this one.
+    #[serde(skip)]
     pub chosen: ClusterChoice,
-    /// Seconds of what is lost, the mean over its ranks, in which they wait because of ranks that are not in it.
+    /// The part of its loss that is waiting caused by ranks outside it, the mean over its ranks.
     pub waits_for_others_s: f64,
 }
 
@@ -106,27 +108,6 @@ pub enum UndividedReason {
     /// The loop found is unsure (`loops[].confidence`): with another one the kinds would have other sizes.
     #[serde(rename = "unsure loop")]
     UnsureLoop,
-}
-
-/// The cluster of a verdict as it is written.
-#[derive(Serialize, crate::JsonSchema)]
-struct ClusterOfVerdict {
-    /// `id` of the cluster that the verdict describes: the one that loses most time over its ranks besides waiting for ranks of other
-    /// clusters, or, if all lose little that way (5 % of their time), the one that computes most; null if it describes all ranks, because
-    /// they run the same code or go through the same iterations.
-    cluster: Option<u32>,
-    /// The part of that cluster's loss that is waiting caused by ranks outside it, the mean over its ranks; null if the verdict describes
-    /// all ranks.
-    waits_for_others_s: Option<f64>,
-}
-
-impl From<&Option<VerdictCluster>> for ClusterOfVerdict {
-    fn from(cluster: &Option<VerdictCluster>) -> ClusterOfVerdict {
-        ClusterOfVerdict {
-            cluster: cluster.as_ref().map(|cluster| cluster.id),
-            waits_for_others_s: cluster.as_ref().map(|cluster| cluster.waits_for_others_s),
-        }
-    }
 }
 
 /// Serialization as it is written.

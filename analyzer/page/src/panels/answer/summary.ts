@@ -114,7 +114,7 @@ interface Branch {
 
 /** The group of ranks that the answer judges; undefined where it judges all. */
 function judged({ clusters, verdict }: Report): ClusterRow | undefined {
-    return clusters.find((cluster) => cluster.id === verdict.cluster);
+    return clusters.find((cluster) => cluster.id === verdict.cluster?.id);
 }
 
 function branches(of: EfficiencyRow, { verdict }: Report): Branch[] {

@@ -1,4 +1,4 @@
-// Files of what the page shows: pictures as PNG or SVG, tables as CSV. They are made here; nothing is sent anywhere.
+// Files of what the page shows: pictures as PNG, tables as CSV. They are made here; nothing is sent anywhere.
 import { button, el } from "./dom";
 import { colour } from "./theme";
 
@@ -43,42 +43,4 @@ export function pngButton(title: () => string, layers: () => Iterable<HTMLCanvas
         picture.toBlob((blob) => blob && save(fileName(title(), "png"), blob), "image/png");
     };
     return button("PNG", press, { class: "save", "aria-label": "save this picture as PNG" });
-}
-
-/** A rectangle of a drawing, in pixels. */
-export interface Shape {
-    x: number;
-    y: number;
-    width: number;
-    height: number;
-    fill: string;
-    text?: string;
-}
-
-/** A button that saves a drawing of rectangles. */
-export function svgButton(title: string, shapes: () => { width: number; height: number; shapes: Shape[] }): HTMLButtonElement {
-    const press = () => {
-        const { width, height, shapes: all } = shapes();
-        const space = "http://www.w3.org/2000/svg";
-        const root = document.createElementNS(space, "svg");
-        const add = (parent: Element, name: string, attributes: Record<string, string | number>) => {
-            const element = document.createElementNS(space, name);
-            Object.entries(attributes).forEach(([key, value]) => element.setAttribute(key, String(value)));
-            parent.append(element);
-            return element;
-        };
-        Object.entries({ xmlns: space, width, height, viewBox: `0 0 ${width} ${height}` }).forEach(([key, value]) => root.setAttribute(key, String(value)));
-        add(root, "rect", { width, height, fill: colour("back") });
-        add(root, "title", {}).textContent = title;
-        for (const { x, y, width: w, height: h, fill, text } of all) {
-            add(root, "rect", { x, y, width: Math.max(w - 1, 0.5), height: h, fill });
-            // As many letters as have room.
-            const shown = text?.slice(0, Math.floor((w - 6) / 6.2)) ?? "";
-            if (shown.length > 1) {
-                add(root, "text", { x: x + 3, y: y + h - 6, "font-family": "sans-serif", "font-size": 12, fill: colour("text") }).textContent = shown;
-            }
-        }
-        save(fileName(title, "svg"), new Blob([new XMLSerializer().serializeToString(root)], { type: "image/svg+xml" }));
-    };
-    return button("SVG", press, { class: "save", "aria-label": `save as SVG: ${title}` });
 }

@@ -2,7 +2,6 @@
 // the browser shortens their texts, and the focus and the arrow keys reach them.
 import { hierarchy, partition, type HierarchyRectangularNode } from "d3-hierarchy";
 import { el } from "../frame/dom";
-import type { Shape } from "../frame/save";
 import { hideTip, showAt } from "../frame/tip";
 
 /** A node, and where the one around it is in the list, in which it comes first; null for the outermost. */
@@ -131,16 +130,6 @@ export class Icicle<Row extends TreeRow> {
         element.style.top = `${box.depth * HEIGHT}px`;
         element.style.background = this.spec.colour(row);
         return element;
-    }
-
-    /** The boxes that are drawn, in pixels. */
-    shapes(): { width: number; height: number; shapes: Shape[] } {
-        const whole = this.element.getBoundingClientRect();
-        const shapes = [...this.elements.values()].map((element) => {
-            const { left, top, width, height } = element.getBoundingClientRect();
-            return { x: left - whole.left, y: top - whole.top, width, height, fill: getComputedStyle(element).backgroundColor, text: element.textContent ?? "" };
-        });
-        return { width: whole.width, height: whole.height, shapes };
     }
 
     private mark(): void {

@@ -7,7 +7,7 @@ import { key } from "../../pictures/legend";
 import { LESS_COLOUR, MORE_COLOUR, stateColour } from "../../pictures/palette";
 import { NO_CALLS } from "../../wording/emptyreasons";
 import type { Panel } from "../../frame/panel";
-import { csvButton, svgButton } from "../../frame/save";
+import { csvButton } from "../../frame/save";
 import { bar } from "../../frame/table";
 import { explain } from "../../frame/tip";
 import { baseName, count, oneUnit, percent, seconds, withoutTemplateArguments } from "../../wording/words";
@@ -159,7 +159,6 @@ class CodeView {
         const hint = weight.compares ? "" : ` Its colour lies between the two, by the share of its time that is spent ${idle}.`;
         this.elements = [
             this.icicle.element,
-            svgButton("code", () => this.icicle.shapes()),
             el("div", { class: "legend" }, ...keys),
             el("p", { class: "hint" }, `A click, or Enter, shows a function as wide as the picture.${hint}`),
             this.table.element,

@@ -3,7 +3,6 @@ import { Chart } from "../../pictures/chart";
 import { choice, el, field } from "../../frame/dom";
 import { NOT_REPLAYED } from "../../wording/emptyreasons";
 import { key } from "../../pictures/legend";
-import { svgButton } from "../../frame/save";
 import { CATEGORIES, stateColour } from "../../pictures/palette";
 import type { Panel } from "../../frame/panel";
 import type { BlockRow, Report, WindowRow } from "../../generated/report.generated";
@@ -94,7 +93,6 @@ function states(report: Report): HTMLElement {
         el("h3", {}, "What ranks do"),
         el("div", { class: "legend" }, ...names.map((name) => key(stateColour(name), name))),
         picture,
-        svgButton("what ranks do", () => shapes(picture)),
         table<WindowRow>({
             caption: "Windows of time",
             rows: report.windows,
@@ -106,16 +104,6 @@ function states(report: Report): HTMLElement {
             ],
         }),
     );
-}
-
-/** The bars, in pixels. */
-function shapes(picture: HTMLElement) {
-    const whole = picture.getBoundingClientRect();
-    const parts = [...picture.querySelectorAll<HTMLElement>(".column span")].map((part) => {
-        const { left, top, width, height } = part.getBoundingClientRect();
-        return { x: left - whole.left, y: top - whole.top, width, height, fill: getComputedStyle(part).backgroundColor };
-    });
-    return { width: whole.width, height: whole.height, shapes: parts };
 }
 
 function blocks(report: Report): HTMLElement {

@@ -37,14 +37,13 @@ export const iterations: Panel = {
 const SHARED = 400;
 
 /** The amount at which colours start. */
-type Ground = "zero" | "median" | "least";
+type Ground = "zero" | "median";
 
-const GROUNDS: [Ground, string][] = [["zero", "zero"], ["median", "the iteration's median"], ["least", "the least amount"]];
+const GROUNDS: [Ground, string][] = [["zero", "zero"], ["median", "the iteration's median"]];
 
 class HeatMap {
     private shown = "computation";
     private order: Order = "rank";
-    private scale: ScaleName = "viridis";
     private ground: Ground = "zero";
     private selection: Selection = { rank: null, region: null, iterations: null };
     /** The values to draw: amounts, or their differences from the medians. */
@@ -86,7 +85,6 @@ class HeatMap {
                 { class: "controls" },
                 field("show", choice(attributes(of).map(([name]) => [name, name]), this.shown, (name) => this.change(() => (this.shown = name)))),
                 field("sort by", choice(orders, this.order, (order) => this.change(() => (this.order = order as Order)))),
-                field("colours", choice([["viridis", "viridis"], ["cividis", "cividis"]], this.scale, (name) => this.change(() => (this.scale = name as ScaleName)))),
                 field("from", choice(GROUNDS, this.ground, (ground) => this.change(() => (this.ground = ground as Ground)))),
                 this.isShared && field("of several ranks", choice([["longest", "the longest"], ["mean", "the mean"]], this.pooling, (pooling) => this.change(() => (this.pooling = pooling as Pooling)))),
                 button("show all", () => this.picture.reset()),
@@ -192,7 +190,7 @@ class HeatMap {
         const { matrix, of } = this;
         this.rows = rowOrder(this.data.views, this.order, (row) => rowSum(matrix, of.columns, row));
         this.shades = this.ground === "median" ? againstMedians(matrix, of.columns) : matrix;
-        this.range = { zero: () => rangeFromZero(matrix), median: () => rangeAroundZero(this.shades, robustRange(matrix, 0.5).high), least: () => robustRange(matrix, 0.01) }[this.ground]();
+        this.range = this.ground === "median" ? rangeAroundZero(this.shades, robustRange(matrix, 0.5).high) : rangeFromZero(matrix);
     }
 
     private height(): number {
@@ -248,7 +246,7 @@ class HeatMap {
     }
 
     private get colours(): ScaleName {
-        return this.ground === "median" ? "difference" : this.scale;
+        return this.ground === "median" ? "difference" : "viridis";
     }
 
     private showLegend(): void {

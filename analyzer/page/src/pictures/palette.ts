@@ -44,7 +44,6 @@ export function categoryColour(at: number): string {
 const STOPS = {
     viridis: ["440154", "472d7b", "3b528b", "2c728e", "21918c", "28ae80", "5ec962", "addc30", "fde725"],
     difference: ["01665e", "35978f", "72b5ae", "abcac5", "dcdcda", "dfb5ca", "d883b3", "ce4f98", "c51b7d"],
-    cividis: ["00224e", "123570", "3b496c", "575d6d", "707173", "8a8678", "a59c74", "c3b369", "fee838"],
 };
 
 export type ScaleName = keyof typeof STOPS;

@@ -6,22 +6,13 @@ use lbprof_thresholds::verdict::{MIN_BYTES_OF_SOLE_RANK, MIN_SHARE_OF_SOLE_RANK}
 use crate::Report;
 use crate::run::ranks::RankRow;
 
-/// The way in which a rank accesses storage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StorageAccess {
-    /// The rank writes to storage.
-    Write,
-    /// The rank reads from storage.
-    Read,
-}
-
 /// A rank that accesses storage nearly alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SoleStorageRank {
     /// Number of the rank in MPI_COMM_WORLD.
     pub rank: u32,
-    /// The access that its bytes are of: the one with more.
-    pub access: StorageAccess,
+    /// What its bytes are of, whichever are more: "write" or "read".
+    pub access: &'static str,
     /// Bytes that it wrote or read.
     pub bytes: u64,
     /// Most bytes of another rank.
@@ -36,22 +27,19 @@ pub fn of_slowest_rank(report: &Report) -> Option<SoleStorageRank> {
 
 /// Returns the verb for the storage access of a rank that accesses storage nearly alone: "write" or "read".
 pub fn sole_access_of(report: &Report, rank: u32) -> Option<&'static str> {
-    sole_rank(&report.ranks).filter(|sole| sole.rank == rank).map(|sole| match sole.access {
-        StorageAccess::Write => "write",
-        StorageAccess::Read => "read",
-    })
+    sole_rank(&report.ranks).filter(|sole| sole.rank == rank).map(|sole| sole.access)
 }
 
 /// Returns the rank that does much and nearly all of the writing or reading, or `None` if there is none or counts are missing.
 fn sole_rank(ranks: &[RankRow]) -> Option<SoleStorageRank> {
     let usages: Vec<(u32, ResourceUsage)> =
         ranks.iter().map(|row| Some((row.rank, row.usage?))).collect::<Option<_>>()?;
-    let written = sole_rank_of(StorageAccess::Write, usages.iter().map(|&(rank, usage)| (rank, usage.written_bytes)));
-    let read = sole_rank_of(StorageAccess::Read, usages.iter().map(|&(rank, usage)| (rank, usage.read_bytes)));
+    let written = sole_rank_of("write", usages.iter().map(|&(rank, usage)| (rank, usage.written_bytes)));
+    let read = sole_rank_of("read", usages.iter().map(|&(rank, usage)| (rank, usage.read_bytes)));
     written.into_iter().chain(read).max_by_key(|sole| sole.bytes)
 }
 
-fn sole_rank_of(access: StorageAccess, bytes_of_ranks: impl Iterator<Item = (u32, u64)>) -> Option<SoleStorageRank> {
+fn sole_rank_of(access: &'static str, bytes_of_ranks: impl Iterator<Item = (u32, u64)>) -> Option<SoleStorageRank> {
     let (mut most, mut second, mut sum) = ((0, 0), 0, 0_u64);
     for (rank, bytes) in bytes_of_ranks {
         sum = sum.saturating_add(bytes);
@@ -73,7 +61,7 @@ mod tests {
     const MB: u64 = 1_000_000;
 
     fn writer(bytes: &[u64]) -> Option<(u32, u64)> {
-        let sole = sole_rank_of(StorageAccess::Write, (0..).zip(bytes.iter().copied()))?;
+        let sole = sole_rank_of("write", (0..).zip(bytes.iter().copied()))?;
         Some((sole.rank, sole.most_of_others))
     }
 

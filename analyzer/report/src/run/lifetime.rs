@@ -63,22 +63,6 @@ const PHASES: [(LifetimePhase, PhaseTime); 5] = [
     (LifetimePhase::AfterFinalize, |lifetime| lifetime.after_finalize_s),
 ];
 
-/// The life of a rank's process outside of its window. Null: the log does not say.
-#[derive(Serialize, crate::JsonSchema)]
-#[serde(remote = "ProcessLifetime")]
-pub(crate) struct LifetimeRow {
-    /// From the start of the process to the entry of `MPI_Init`.
-    before_init_s: Option<f64>,
-    /// In `MPI_Init`.
-    init_s: Option<f64>,
-    /// From the return of `MPI_Init` until the recorder had started.
-    recorder_start_s: Option<f64>,
-    /// In `MPI_Finalize`.
-    finalize_s: Option<f64>,
-    /// From the return of `MPI_Finalize` to the exit of the process.
-    after_finalize_s: Option<f64>,
-}
-
 impl LifetimeTable {
     /// Returns `None` if no log has such times.
     pub(crate) fn new(model: &Model) -> Option<LifetimeTable> {

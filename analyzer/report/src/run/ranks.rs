@@ -5,7 +5,6 @@ use serde::Serialize;
 use lbprof_collector::Activity;
 use lbprof_collector::definition::EndReason;
 
-use super::lifetime::LifetimeRow;
 use crate::rows::serial;
 use crate::{BlockingTable, ClusterTable, DispersionRows};
 use lbprof_analysis::metrics::sampled::core_time::{CoreTime, RankCoreTimes};
@@ -36,7 +35,6 @@ pub struct RankRow {
     /// `MPI_Finalize`.
     pub exit_status: Option<i32>,
     /// The life of its process outside of its window.
-    #[serde(with = "LifetimeRow")]
     pub lifetime: ProcessLifetime,
     /// The call in which the rank was when its log ended without an end.
     #[serde(serialize_with = "serial::known_as::<_, serial::MpiCall, _>")]

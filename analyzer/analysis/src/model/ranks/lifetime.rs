@@ -6,20 +6,21 @@
 //! ```
 
 use bincode::{Decode, Encode};
+use serde::Serialize;
 
-/// Seconds of a process by what it did outside of its window. `None`: the log does not say, as in older versions, or the process was
-/// killed before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
+/// The life of a rank's process outside of its window. Null: the log does not say, or the process was killed before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Encode, Decode)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProcessLifetime {
-    /// From the start of the process to the entry of MPI_Init.
+    /// From the start of the process to the entry of `MPI_Init`.
     pub before_init_s: Option<f64>,
-    /// In MPI_Init.
+    /// In `MPI_Init`.
     pub init_s: Option<f64>,
-    /// From the return of MPI's own MPI_Init until the recorder had started.
+    /// From the return of `MPI_Init` until the recorder had started.
     pub recorder_start_s: Option<f64>,
-    /// In MPI_Finalize.
+    /// In `MPI_Finalize`.
     pub finalize_s: Option<f64>,
-    /// From the return of MPI_Finalize to the exit of the process.
+    /// From the return of `MPI_Finalize` to the exit of the process.
     pub after_finalize_s: Option<f64>,
 }
 

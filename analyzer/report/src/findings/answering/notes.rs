@@ -6,7 +6,6 @@ use crate::findings::phrases::ranks::{
 };
 use crate::findings::phrases::{doubts, lifetime, threads};
 use crate::findings::storage;
-use crate::findings::storage::StorageAccess;
 use crate::losses::finding::{Finding, FindingCause, FindingSubject, FindingTone};
 use crate::losses::names::region_name;
 use crate::losses::verdict::ClusterChoice;
@@ -134,10 +133,7 @@ fn not_selected(report: &Report) -> Option<String> {
 /// The note that the rank with most work writes or reads nearly all that the run does.
 fn sole_storage_rank(report: &Report, answer: &Finding) -> Option<String> {
     let sole = storage::of_slowest_rank(report).filter(|_| answer.is_part())?;
-    let (did, from) = match sole.access {
-        StorageAccess::Write => ("wrote", "to"),
-        StorageAccess::Read => ("read", "from"),
-    };
+    let (did, from) = if sole.access == "write" { ("wrote", "to") } else { ("read", "from") };
     let others = match sole.most_of_others {
         0 => "no other rank anything".to_owned(),
         most => format!("no other more than {}", format_bytes(most)),

@@ -61,9 +61,6 @@ thresholds! {
     /// ID_P from which on a rank deviates: that part of its time it divides differently.
     MIN_DEVIATION_OF_RANK: f64 = 0.05, unit "ID_P", validated "report/tests/dispersion.rs";
 
-    /// Share of the largest SID_A from which on computation is taken for the activity in which ranks differ most.
-    MIN_DISPERSION_OF_COMPUTATION: f64 = 0.98, unit "of the largest SID_A", validated "report/tests/dispersion.rs";
-
     /// Share of time from which on a piece of code of a cluster is worth naming.
     MIN_TIME_OF_CLUSTER_CODE: f64 = 0.01, unit "of time", validated "report/tests/reports.rs";
 

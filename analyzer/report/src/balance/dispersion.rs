@@ -1,7 +1,7 @@
 //! Dispersion of the ranks over regions and activities.
 
 use lbprof_collector::Activity;
-use lbprof_thresholds::verdict::{MIN_DEVIATION_OF_RANK, MIN_DISPERSION_OF_COMPUTATION, MIN_SPREAD_OF_ACTIVITY};
+use lbprof_thresholds::verdict::{MIN_DEVIATION_OF_RANK, MIN_SPREAD_OF_ACTIVITY};
 use serde::{Serialize, Serializer};
 
 use crate::rows::bounds::{ListBounds, per_entry};
@@ -44,17 +44,6 @@ pub struct DispersionRows {
     pub elapsed_s: f64,
     /// Path of the region with most time, inner regions excluded.
     pub heaviest_region: Option<String>,
-    /// The activity in which ranks differ most, weighted with time: that with the largest SID_A; computation where its SID_A is at least 98 % of that,
-    /// because it is the cause of what others wait.
-    #[serde(serialize_with = "serial::known_activity")]
-    #[schemars(with = "Option<serial::ActivityName>")]
-    pub most_dispersed_activity: Option<Activity>,
-    /// Path of the region that adds most to the dispersion of that activity: the largest mean time × ID.
-    pub most_dispersed_region: Option<String>,
-    /// The largest that an index of dispersion can be, √(1 − 1/P) of P ranks: one rank has all the time.
-    pub id_max: f64,
-    /// Regions in which time is spent, the recorder's own left out.
-    pub regions_with_time: usize,
     /// The rank that has the largest ID_P in most regions.
     pub most_frequently_imbalanced_rank: Option<u32>,
     /// The rank with most time in the regions in which it has the largest ID_P.
@@ -120,16 +109,9 @@ impl DispersionRows {
         let mut severe_activities = [false; Activity::COUNT];
         severe_activities.copy_from_slice(&severe_indices(&activities));
         let heaviest = dispersion::heaviest_region(&views.rows).map(|at| at as RegionIdx);
-        let most_dispersed = most_dispersed(&views);
         DispersionRows {
             elapsed_s: views.elapsed_s,
             heaviest_region: heaviest.and_then(|region| region_path(model, region)),
-            most_dispersed_activity: most_dispersed,
-            most_dispersed_region: most_dispersed
-                .and_then(|activity| most_dispersed_in(&views, activity))
-                .and_then(|region| region_path(model, region)),
-            id_max: (1.0 - 1.0 / model.ranks.len().max(1) as f64).sqrt(),
-            regions_with_time: views.regions.iter().flatten().count(),
             most_frequently_imbalanced_rank: views.ranks.most_frequent().and_then(|at| Some(model.ranks.get(at)?.rank)),
             longest_imbalanced_rank: views.ranks.longest().and_then(|at| Some(model.ranks.get(at)?.rank)),
             severe_activities,
@@ -185,23 +167,6 @@ fn level_of_several(levels: &[TimeLevel]) -> TimeLevel {
 
 fn region_path(model: &Model, region: RegionIdx) -> Option<String> {
     Some(model.regions.get(region as usize)?.path.clone())
-}
-
-/// Returns the activity with the largest SID_A. Computation wins if it is nearly as dispersed, because it causes the waiting.
-fn most_dispersed(views: &Dispersion) -> Option<Activity> {
-    let known =
-        Activity::ALL.into_iter().filter_map(|activity| Some((activity, views.activities[activity as usize]?.sid?)));
-    known
-        .reduce(|most, next| if MIN_DISPERSION_OF_COMPUTATION * next.1 > most.1 { next } else { most })
-        .map(|(activity, _)| activity)
-}
-
-fn most_dispersed_in(views: &Dispersion, activity: Activity) -> Option<RegionIdx> {
-    let cells = (0..).zip(&views.rows).filter_map(|(region, row)| {
-        let cell = row[activity as usize]?;
-        Some((region, cell.mean_s * cell.id))
-    });
-    cells.reduce(|most, next| if next.1 > most.1 { next } else { most }).map(|(region, _)| region)
 }
 
 fn group_rows(views: &Dispersion) -> Option<GroupRows> {

@@ -84,8 +84,6 @@ pub struct PathRow {
     pub share: f64,
     /// The rank with most of it.
     pub rank: u32,
-    /// Its part.
-    pub rank_s: f64,
     /// Fraction of the time.
     pub rank_share: f64,
 }
@@ -125,7 +123,6 @@ fn path_rows(followed: &ReplayResults) -> (Vec<PathRow>, Vec<PathRank>, f64) {
             time_s,
             share: fraction_of(time_s, path_s),
             rank: longest.0,
-            rank_s: longest.1,
             rank_share: fraction_of(longest.1, time_s),
         }
     });

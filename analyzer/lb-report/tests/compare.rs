@@ -383,7 +383,7 @@ fn several_runs_a_side_and_documents() {
     let read = |name: &str| std::fs::read_to_string(here.path().join(name)).expect(name);
     let document: serde_json::Value = serde_json::from_str(&read("c.json")).expect("it is JSON");
     assert_eq!((&document["schema"], &document["noise"]["known"]), (&"lbprof-compare/1".into(), &true.into()));
-    assert_eq!(document["new"]["runs"].as_array().map(Vec::len), Some(2));
+    assert_eq!(document["new"].as_array().map(Vec::len), Some(2));
     assert!(read("c.md").starts_with("**152.5 ms instead of 122.5 ms (+24.5 %)") && read("c.xml").starts_with("<?xml"));
     let stdout = stdout_of(here.path(), &["compare", "base", "slow", "--json"], 0);
     assert!(stdout.starts_with("{\n") && stdout.ends_with("}\n"));

@@ -11,6 +11,6 @@ import type { ComparisonDocument } from "../generated/comparisondocument.generat
 begin(async () => {
     installTips();
     const data = read("comparison") as ComparisonDocument;
-    const sub = [data.base, data.new].map(({ runs }) => plural(runs.length, "run")).join(" against ");
-    new Page([answer, changes, comparedRuns], data, { title: data.new.runs[0]?.command.join(" ") ?? "comparison", sub });
+    const sub = [data.base, data.new].map((runs) => plural(runs.length, "run")).join(" against ");
+    new Page([answer, changes, comparedRuns], data, { title: data.new[0]?.command.join(" ") ?? "comparison", sub });
 });

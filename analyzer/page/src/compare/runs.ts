@@ -13,7 +13,7 @@ export const comparedRuns: PanelOf<ComparisonDocument> = {
             host.append(
                 table<ComparedRun>({
                     caption: `${name} runs`,
-                    rows: side.runs,
+                    rows: side,
                     columns: [
                         { title: "run", cell: (row) => `${row.name}${row.complete ? "" : " (incomplete)"}` },
                         { title: "command", cell: (row) => row.command.join(" ") },

@@ -18,6 +18,7 @@ use super::models::causal::CausalGraph;
 use super::store::StoredRun;
 use super::table::{TableRequest, make_tables};
 use super::text;
+use lbprof_analysis::metrics::spread::load_balance::EfficiencyTimes;
 use lbprof_report::html::{inert_json, write_html_page};
 use lbprof_report::rows::words::escape_name;
 
@@ -89,14 +90,9 @@ struct StudyRunRow<'a> {
     command: &'a [String],
     /// True if its data are complete.
     complete: bool,
-    /// Elapsed time.
-    elapsed_s: f64,
-    /// Longest computation of a rank.
-    max_computation_s: f64,
-    /// Mean computation of the ranks.
-    avg_computation_s: f64,
-    /// Time on an ideal network; null if it is not known.
-    t_ideal_s: Option<f64>,
+    /// Its times.
+    #[serde(flatten)]
+    times: &'a EfficiencyTimes,
     /// Parallel efficiency.
     parallel: Option<f64>,
     /// Load balance.
@@ -153,10 +149,7 @@ fn study_run_row(kept: &StoredRun) -> StudyRunRow<'_> {
         started_unix_s: run.started_unix_s,
         command: &run.command,
         complete: run.complete,
-        elapsed_s: times.elapsed_s,
-        max_computation_s: times.max_computation_s,
-        avg_computation_s: times.avg_computation_s,
-        t_ideal_s: times.t_ideal_s,
+        times,
         parallel: times.parallel(),
         load_balance: times.load_balance(),
         micro_load_balance: times.micro_load_balance(),

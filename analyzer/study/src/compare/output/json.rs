@@ -11,7 +11,6 @@ use super::words;
 use crate::compare::condition::JudgedCondition;
 use crate::compare::functions::FunctionChange;
 use crate::compare::{ComparisonSide, FigureChange, RunComparison, RunRatio, TimeContribution};
-use lbprof_analysis::metrics::spread::median::median_of;
 use lbprof_report::json::{GENERATOR, write_pretty};
 
 /// Name and version of the schema.
@@ -27,9 +26,9 @@ pub struct ComparisonDocument<'a> {
     /// The first sentences of the text output.
     verdict: String,
     /// The runs to compare with.
-    base: SideRow<'a>,
+    base: Vec<ComparedRun<'a>>,
     /// The runs that are compared, likewise.
-    new: SideRow<'a>,
+    new: Vec<ComparedRun<'a>>,
     /// The change of the elapsed time.
     elapsed: ElapsedChange<'a>,
     /// Changes that count as noise.
@@ -49,19 +48,6 @@ pub struct ComparisonDocument<'a> {
     remarks: &'a [String],
     /// Conditions to fail on, in the given order.
     conditions: &'a [JudgedCondition],
-}
-
-/// The runs of one side.
-#[derive(Debug, Serialize, crate::JsonSchema)]
-struct SideRow<'a> {
-    /// Runs, in the given order.
-    runs: Vec<ComparedRun<'a>>,
-    /// Median of the elapsed times.
-    elapsed_median_s: Option<f64>,
-    /// The shortest.
-    elapsed_min_s: Option<f64>,
-    /// The longest.
-    elapsed_max_s: Option<f64>,
 }
 
 /// A run of one side.
@@ -124,8 +110,8 @@ pub fn comparison_document<'a>(
         schema: SCHEMA,
         generator: GENERATOR,
         verdict: words::comparison_headline(comparison),
-        base: side_row(&comparison.sides.base),
-        new: side_row(&comparison.sides.new),
+        base: compared_runs(&comparison.sides.base),
+        new: compared_runs(&comparison.sides.new),
         elapsed: ElapsedChange { elapsed: &comparison.elapsed, relative: comparison.elapsed.relative() },
         noise: noise_row(comparison),
         by_cause: comparison.by_cause,
@@ -138,8 +124,7 @@ pub fn comparison_document<'a>(
     }
 }
 
-fn side_row(side: &ComparisonSide) -> SideRow<'_> {
-    let values = side.values(|run| run.times.elapsed_s);
+fn compared_runs(side: &ComparisonSide) -> Vec<ComparedRun<'_>> {
     let runs = side.runs.iter().map(|named| ComparedRun {
         name: &named.name,
         id: format!("{:016x}", named.run.id),
@@ -149,12 +134,7 @@ fn side_row(side: &ComparisonSide) -> SideRow<'_> {
         elapsed_s: named.run.times.elapsed_s,
         complete: named.run.complete,
     });
-    SideRow {
-        runs: runs.collect(),
-        elapsed_median_s: median_of(&values),
-        elapsed_min_s: values.iter().copied().reduce(f64::min),
-        elapsed_max_s: values.iter().copied().reduce(f64::max),
-    }
+    runs.collect()
 }
 
 fn noise_row(comparison: &RunComparison) -> NoiseRow {

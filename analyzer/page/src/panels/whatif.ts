@@ -46,7 +46,7 @@ export const whatIf: Panel = {
     missing: ({ report }) => (report.predictions.length > 0 || report.critical_path ? null : report.selection?.region ? "How long it would take otherwise, and what set its time, are known of all of the run or of a window: make the page without --region." : NOT_REPLAYED),
     build(host, { report }) {
         if (report.predictions.length > 0) {
-            host.append(replays(report), ...report.prediction_notes.map((note) => el("p", { class: "hint" }, `${note.text}.`)));
+            host.append(replays(report), ...report.prediction_notes.map((note) => el("p", { class: "hint" }, `${note}.`)));
         } else {
             const calls = panelLink("waiting", "Causes of waiting");
             host.append(el("p", { class: "hint" }, "How long the run would take otherwise is not known: the logs do not show what some calls waited for (", calls, ")."));

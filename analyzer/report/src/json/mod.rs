@@ -15,7 +15,7 @@ use super::run::RunRow;
 use super::run::listed_ranks::listed_ranks;
 use super::run::selection::SelectionRow;
 use super::time::iterations::IterationTable;
-use super::waiting::what_if::{CriticalPathRow, PredictionNote, PredictionRow};
+use super::waiting::what_if::{CriticalPathRow, PredictionRow};
 use super::{
     ActivityRow, BlockRow, BlockingTable, CallTreeRow, ClusterRow, ClusterTable, CommunicationTable, CoreStateTable,
     CounterRow, DispersionRows, EfficiencyRow, FunctionTable, LifetimeTable, LoopRow, RankRow, RegionRow, Report,
@@ -87,7 +87,7 @@ pub(crate) struct ReportDocument<'a> {
     /// Error of the replay with everything as it was: time of `as measured` / `run.elapsed_s` − 1; null if the run was not replayed.
     replay_error: Option<f64>,
     /// Why some predictions are missing, or what is odd about them.
-    prediction_notes: Vec<NoteInWords>,
+    prediction_notes: Vec<&'static str>,
     /// The chain of work, messages and calls that set the run's time; null if `blocking` is null, or a region is selected.
     critical_path: Option<CriticalPathRow<'a>>,
     /// Differences between the ranks: everything that is not in the lists of ranks, activities and regions.
@@ -130,18 +130,8 @@ struct VerdictInWords<'a> {
     advised: bool,
 }
 
-/// A note on the predictions.
-#[derive(Serialize, crate::JsonSchema)]
-struct NoteInWords {
-    /// The note.
-    kind: PredictionNote,
-    /// The note in words.
-    text: &'static str,
-}
-
 /// Converts the report to JSON, with lists limited by `bounds`.
 pub fn report_document(report: &Report, bounds: &ListBounds) -> Value {
-    let notes = report.what_if.notes.iter().map(|&kind| NoteInWords { kind, text: kind.text() });
     let none = IterationTable::default();
     let problems = with_short_lists(&report.problems, bounds.entries, |row| &mut row.ranks);
     let answer = AnswerText::new(report);
@@ -174,7 +164,7 @@ pub fn report_document(report: &Report, bounds: &ListBounds) -> Value {
         blocking: report.blocking.as_ref().map(|table| table.bounded(bounds)),
         predictions: report.what_if.shown_rows().collect(),
         replay_error: report.what_if.replay_error,
-        prediction_notes: notes.collect(),
+        prediction_notes: report.what_if.notes.iter().map(|note| note.text()).collect(),
         critical_path: report.what_if.critical_path(bounds),
         dispersion: report.dispersion.bounded(bounds),
         clusters: with_short_lists(&report.clusters.rows, bounds.entries, |row| &mut row.ranks),

@@ -132,28 +132,21 @@ fn path_rows(followed: &ReplayResults) -> (Vec<PathRow>, Vec<PathRank>, f64) {
 }
 
 /// A note on the predictions: the reason why some are missing, or an oddity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, crate::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PredictionNote {
     /// Calls of some ranks were recorded as sums, so that there is no prediction at all.
-    #[serde(rename = "calls are sums")]
     CallsAreSums,
     /// Not all that ranks wait for is known, so that there is no prediction at all.
-    #[serde(rename = "not all known")]
     NotAllIsKnown,
     /// Work is handed out to whoever is ready first: no prediction that depends on who does what.
-    #[serde(rename = "on demand")]
     OnDemand,
     /// Ranks have loops by themselves: balance only among the ranks of one loop.
-    #[serde(rename = "own loops")]
     OwnLoops,
     /// Ranks run different code, and not in the same iterations: balance only among the ranks of one cluster.
-    #[serde(rename = "other code")]
     OtherCode,
     /// Ranks end their iterations with different calls, and it matters which of them are the same one: no balance in each iteration.
-    #[serde(rename = "iterations unknown")]
     EachIsUnknown,
     /// Messages waited for the other rank to be in MPI again, which is inferred from when calls ended.
-    #[serde(rename = "inferred progress")]
     InferredProgress,
 }
 

@@ -2,20 +2,20 @@
 import { el } from "./frame/dom";
 import { key } from "./pictures/legend";
 import { CATEGORIES, OTHERS_COLOUR, stateColour } from "./pictures/palette";
-import type { LifetimePhase, RankRow, Report } from "./generated/report.generated";
+import type { RankRow, Report } from "./generated/report.generated";
 import { table } from "./frame/table";
 import { term } from "./frame/tip";
 import { percent, seconds } from "./wording/words";
 
-const COLOURS: Record<LifetimePhase, string> = {
+const COLOURS: Record<string, string> = {
     "before MPI_Init": "#a8b0a0",
     "MPI_Init": CATEGORIES[0],
-    "recorder start": stateColour("recorder"),
+    "starting the recorder": stateColour("recorder"),
     "MPI_Finalize": CATEGORIES[1],
     "after MPI_Finalize": OTHERS_COLOUR,
 };
 
-const AFTER: LifetimePhase[] = ["MPI_Finalize", "after MPI_Finalize"];
+const AFTER = ["MPI_Finalize", "after MPI_Finalize"];
 
 /** The bar, of the ranks' medians; null where the logs do not say, or a part of the run is selected. */
 export function lifetimeBar(report: Report): HTMLElement | null {
@@ -54,7 +54,7 @@ export function isMuchOutside({ lifetime }: Report): boolean {
 /** The table by rank, or null if nothing is known. */
 export function lifetimeTable({ ranks }: Report): HTMLElement | null {
     const times = ["before_init_s", "init_s", "recorder_start_s", "finalize_s", "after_finalize_s"] as const;
-    const titles = ["before MPI_Init", "MPI_Init", "recorder start", "MPI_Finalize", "after MPI_Finalize"];
+    const titles = ["before MPI_Init", "MPI_Init", "starting the recorder", "MPI_Finalize", "after MPI_Finalize"];
     const known = ranks.filter(({ lifetime }) => times.some((time) => lifetime[time] !== null));
     return known.length === 0
         ? null

@@ -20,8 +20,9 @@ pub struct LifetimeTable {
 /// A part of the ranks' lives outside of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, crate::JsonSchema)]
 pub struct LifetimePart {
-    /// Phase of the lifetime.
-    pub phase: LifetimePhase,
+    /// `before MPI_Init`: from the start of the process; `MPI_Init`, waiting for ranks that enter it later included; `starting the recorder`, after that;
+    /// `MPI_Finalize`; `after MPI_Finalize`: to the exit of the process.
+    pub phase: &'static str,
     /// Ranks of which it is known.
     pub ranks: usize,
     /// The median over these ranks, the lower of two.
@@ -32,35 +33,15 @@ pub struct LifetimePart {
     pub max_rank: u32,
 }
 
-/// A phase of a process outside of the window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, crate::JsonSchema)]
-pub enum LifetimePhase {
-    /// From the start of the process to the entry of `MPI_Init`.
-    #[serde(rename = "before MPI_Init")]
-    BeforeInit,
-    /// In `MPI_Init`, waiting for ranks that enter it later included.
-    #[serde(rename = "MPI_Init")]
-    Init,
-    /// After `MPI_Init`: the recorder starts.
-    #[serde(rename = "recorder start")]
-    RecorderStart,
-    /// In `MPI_Finalize`.
-    #[serde(rename = "MPI_Finalize")]
-    Finalize,
-    /// From the return of `MPI_Finalize` to the exit of the process.
-    #[serde(rename = "after MPI_Finalize")]
-    AfterFinalize,
-}
-
 type PhaseTime = fn(&ProcessLifetime) -> Option<f64>;
 
 /// The phases in chronological order.
-const PHASES: [(LifetimePhase, PhaseTime); 5] = [
-    (LifetimePhase::BeforeInit, |lifetime| lifetime.before_init_s),
-    (LifetimePhase::Init, |lifetime| lifetime.init_s),
-    (LifetimePhase::RecorderStart, |lifetime| lifetime.recorder_start_s),
-    (LifetimePhase::Finalize, |lifetime| lifetime.finalize_s),
-    (LifetimePhase::AfterFinalize, |lifetime| lifetime.after_finalize_s),
+const PHASES: [(&str, PhaseTime); 5] = [
+    ("before MPI_Init", |lifetime| lifetime.before_init_s),
+    ("MPI_Init", |lifetime| lifetime.init_s),
+    ("starting the recorder", |lifetime| lifetime.recorder_start_s),
+    ("MPI_Finalize", |lifetime| lifetime.finalize_s),
+    ("after MPI_Finalize", |lifetime| lifetime.after_finalize_s),
 ];
 
 impl LifetimeTable {
@@ -78,7 +59,7 @@ impl LifetimeTable {
     /// Returns the program's own time outside of the window: the longest before `MPI_Init` plus the longest after `MPI_Finalize`.
     pub fn set_up_s(&self) -> f64 {
         let parts = self.parts.iter();
-        let own = parts.filter(|part| matches!(part.phase, LifetimePhase::BeforeInit | LifetimePhase::AfterFinalize));
+        let own = parts.filter(|part| matches!(part.phase, "before MPI_Init" | "after MPI_Finalize"));
         own.map(|part| part.max_s).sum()
     }
 
@@ -89,7 +70,7 @@ impl LifetimeTable {
 }
 
 impl LifetimePart {
-    fn new(phase: LifetimePhase, time: PhaseTime, ranks: &[RankModel]) -> Option<LifetimePart> {
+    fn new(phase: &'static str, time: PhaseTime, ranks: &[RankModel]) -> Option<LifetimePart> {
         let mut known: Vec<(f64, u32)> =
             ranks.iter().filter_map(|rank| Some((time(&rank.lifetime)?, rank.rank))).collect();
         known.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));

@@ -2,7 +2,7 @@
 
 use crate::Report;
 use crate::rows::words::{format_percent, format_seconds};
-use crate::run::lifetime::{LifetimePart, LifetimePhase, LifetimeTable};
+use crate::run::lifetime::{LifetimePart, LifetimeTable};
 use lbprof_thresholds::wording::MIN_PHASE_OF_LIFETIME;
 
 /// Describes the share of the run that the efficiencies cover and the use of the rest, unless that is short.
@@ -24,13 +24,7 @@ pub fn phases_in_words(table: &LifetimeTable) -> Vec<String> {
 /// Describes a phase by its median, and by the rank that stands out.
 fn part_in_words(part: &LifetimePart, table: &LifetimeTable) -> Option<String> {
     let short_s = MIN_PHASE_OF_LIFETIME * table.elapsed_s;
-    let name = match part.phase {
-        LifetimePhase::BeforeInit => "before MPI_Init",
-        LifetimePhase::Init => "MPI_Init",
-        LifetimePhase::RecorderStart => "starting the recorder",
-        LifetimePhase::Finalize => "MPI_Finalize",
-        LifetimePhase::AfterFinalize => "after MPI_Finalize",
-    };
+    let name = part.phase;
     let stands_out = part.max_s > part.median_s + short_s.max(0.5 * part.median_s);
     match (part.median_s >= short_s, stands_out) {
         (true, false) => Some(format!("{name} {}", format_seconds(part.median_s))),

@@ -10,7 +10,6 @@ pub mod selection;
 
 use std::collections::BTreeMap;
 
-use lbprof_collector::polling::PollGapRule;
 use serde::Serialize;
 
 use super::{DataFacts, ProblemRow};
@@ -68,24 +67,11 @@ struct ProgramRow<'a> {
     ranks_text: String,
 }
 
-/// The rule for the time between polls.
-#[derive(Serialize, crate::JsonSchema)]
-#[serde(remote = "PollGapRule", rename_all = "lowercase")]
-enum PollingRule {
-    /// The lengths of the intervals decide.
-    Auto,
-    /// Waiting, however long they are.
-    Waiting,
-    /// Computation, however short they are.
-    Computation,
-}
-
 /// Polls, and the time between them.
 #[derive(Debug, Serialize, crate::JsonSchema)]
 struct PollingRow<'a> {
-    /// The value of `--polling`.
-    #[serde(with = "PollingRule")]
-    rule: PollGapRule,
+    /// The value of `--polling`: `auto`, the lengths of the intervals decide; `waiting`, however long they are; `computation`, however short they are.
+    rule: &'static str,
     /// Number of polls, and their time.
     #[serde(flatten)]
     polls: &'a PollTimes,
@@ -113,7 +99,7 @@ impl<'a> RunRow<'a> {
             params: &facts.params,
             summary: facts.summary,
             problems,
-            polling: PollingRow { rule: facts.polling, polls: &data.polls },
+            polling: PollingRow { rule: facts.polling.name(), polls: &data.polls },
             common_clock: facts.common_clock,
             clock_error_s: facts.clock_error_s,
         }

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lbprof_collector::ProblemKind;
-use lbprof_collector::problem::Severity;
 use serde::Serialize;
 
 use lbprof_analysis::model::Model;
@@ -25,26 +24,13 @@ pub struct ProblemRow {
     pub details: Vec<String>,
 }
 
-/// The degree to which a problem misleads.
-#[derive(Serialize, crate::JsonSchema)]
-#[serde(remote = "Severity", rename_all = "lowercase")]
-enum ProblemSeverity {
-    /// Worth knowing.
-    Note,
-    /// Data are missing.
-    Partial,
-    /// Figures may be misleading.
-    Doubtful,
-}
-
 /// The description of a kind of problem.
 #[derive(Serialize, crate::JsonSchema)]
 struct ProblemKindRow {
     /// Name of the kind.
     kind: &'static str,
-    /// Effect on the figures.
-    #[serde(with = "ProblemSeverity")]
-    severity: Severity,
+    /// `note`: worth knowing; `partial`: data are missing; `doubtful`: figures may be misleading.
+    severity: &'static str,
     /// Description of the problem, as a sentence.
     meaning: &'static str,
     /// Advice on the problem.
@@ -53,7 +39,12 @@ struct ProblemKindRow {
 
 impl From<&ProblemKind> for ProblemKindRow {
     fn from(kind: &ProblemKind) -> ProblemKindRow {
-        ProblemKindRow { kind: kind.name(), severity: kind.severity(), meaning: kind.meaning(), advice: kind.advice() }
+        ProblemKindRow {
+            kind: kind.name(),
+            severity: kind.severity().name(),
+            meaning: kind.meaning(),
+            advice: kind.advice(),
+        }
     }
 }
 

@@ -93,23 +93,12 @@ pub struct RankRow {
     pub usage: Option<ResourceUsage>,
 }
 
-/// The end of a rank.
-#[derive(Clone, Copy, Debug, Serialize, crate::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum HowEnded {
-    /// With `MPI_Finalize`.
-    Finalize,
-    /// By exit, without `MPI_Finalize`.
-    Exit,
-    /// By `MPI_Abort`.
-    Abort,
-}
-
 /// The end of a rank as its log states it.
 #[derive(Clone, Copy, Debug, Serialize, crate::JsonSchema)]
 struct RankEnd {
-    /// End of the rank; null if its log does not say (killed, or still running).
-    end: Option<HowEnded>,
+    /// End of the rank: `finalize`, with `MPI_Finalize`; `exit`, without; `abort`, by `MPI_Abort`; null if its log does not say (killed, or still
+    /// running).
+    end: Option<&'static str>,
     /// The code given to `MPI_Abort`.
     abort_code: Option<i32>,
 }
@@ -117,9 +106,9 @@ struct RankEnd {
 impl From<&Option<EndReason>> for RankEnd {
     fn from(reason: &Option<EndReason>) -> RankEnd {
         let (end, abort_code) = match *reason {
-            Some(EndReason::Finalize) => (Some(HowEnded::Finalize), None),
-            Some(EndReason::Exit) => (Some(HowEnded::Exit), None),
-            Some(EndReason::Abort(code)) => (Some(HowEnded::Abort), Some(code)),
+            Some(EndReason::Finalize) => (Some("finalize"), None),
+            Some(EndReason::Exit) => (Some("exit"), None),
+            Some(EndReason::Abort(code)) => (Some("abort"), Some(code)),
             None => (None, None),
         };
         RankEnd { end, abort_code }

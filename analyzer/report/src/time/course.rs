@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::time::iteration::IterationRow;
 use lbprof_analysis::metrics::spread::trend::{SeriesShape, series_shape};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 /// The course of the iterations over the run. Only iterations that the maximum number of ranks completed count.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, crate::JsonSchema)]
@@ -27,9 +27,7 @@ pub struct IterationCourse {
     pub imbalance_share: Option<f64>,
     /// Ranks by how often each is the slowest, the most first.
     pub slowest: Vec<SlowestRank>,
-    /// Trends, one object per series; empty if no iterations are known.
-    #[serde(serialize_with = "series_rows")]
-    #[schemars(with = "Vec<SeriesRow>")]
+    /// Changes over the run; null if no iterations are known.
     pub trends: Option<TimeTrends>,
 }
 
@@ -44,8 +42,8 @@ pub struct SlowestRank {
     pub share: f64,
 }
 
-/// Changes of the iterations' times over the run, in seconds.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Changes of the iterations' times over the run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, crate::JsonSchema)]
 pub struct TimeTrends {
     /// The longest computation of a rank.
     pub max: SeriesShape,
@@ -53,37 +51,6 @@ pub struct TimeTrends {
     pub mean: SeriesShape,
     /// Their difference.
     pub imbalance: SeriesShape,
-}
-
-/// A series of the iterations' times.
-#[derive(Serialize, crate::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum SeriesName {
-    /// The longest computation of a rank.
-    Max,
-    /// Mean over all ranks.
-    Mean,
-    /// Their difference.
-    Imbalance,
-}
-
-/// The shape of a series.
-#[derive(Serialize, crate::JsonSchema)]
-struct SeriesRow<'a> {
-    /// The series.
-    of: SeriesName,
-    /// Change over the run.
-    #[serde(flatten)]
-    shape: &'a SeriesShape,
-}
-
-/// Serializes a row per series.
-fn series_rows<S: Serializer>(trends: &Option<TimeTrends>, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(trends.iter().flat_map(|trends| {
-        let TimeTrends { max, mean, imbalance } = trends;
-        let series = [(SeriesName::Max, max), (SeriesName::Mean, mean), (SeriesName::Imbalance, imbalance)];
-        series.map(|(of, shape)| SeriesRow { of, shape })
-    }))
 }
 
 impl IterationCourse {

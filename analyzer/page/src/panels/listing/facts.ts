@@ -10,7 +10,7 @@ import { table } from "../../frame/table";
 import { term } from "../../frame/tip";
 import { count, namedRanks, percent, plural, seconds, signedPercent } from "../../wording/words";
 
-const WORD = { note: "note", partial: "incomplete", doubtful: "doubtful" };
+const WORD: Record<string, string> = { note: "note", partial: "incomplete", doubtful: "doubtful" };
 
 /** Missing or doubtful data, the worst first. */
 export function problemList(problems: ProblemRow[]): HTMLElement {

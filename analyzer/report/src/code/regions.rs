@@ -35,12 +35,13 @@ pub struct RegionRow {
     pub parent: RegionIdx,
     /// Its name without lines, the same in all versions of the program; null for a marked region.
     pub code: Option<CodeName>,
-    /// True if it was found in the calls, not marked.
-    #[serde(rename = "source", serialize_with = "serial::written_as::<_, RegionSource, _>")]
-    #[schemars(with = "RegionSource")]
+    /// `marked`: by a marker; also the whole program. `found`: in the calls, a loop or code between calls.
+    #[serde(rename = "source", serialize_with = "source")]
+    #[schemars(with = "String")]
     pub found: bool,
-    /// Kind of the region, as it was marked.
-    #[serde(with = "RegionMark")]
+    /// Kind of the region, as it was marked: `useful` work, the default; `control` of parallelism, partitioning and the like; `serial` work.
+    #[serde(serialize_with = "kind")]
+    #[schemars(with = "String")]
     pub kind: RegionKind,
     /// True if its invocations are iterations.
     pub iterated: bool,
@@ -98,37 +99,17 @@ pub struct RegionActivity {
     pub id: Option<f64>,
 }
 
+fn source<S: Serializer>(&found: &bool, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(if found { "found" } else { "marked" })
+}
+
+fn kind<S: Serializer>(kind: &RegionKind, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(kind.name())
+}
+
 fn by_name<S: Serializer>(activities: &[RegionActivity], serializer: S) -> Result<S::Ok, S::Error> {
     let by_name: BTreeMap<&str, &RegionActivity> = activities.iter().map(|one| (one.activity.name(), one)).collect();
     by_name.serialize(serializer)
-}
-
-/// The origin of a region.
-#[derive(Clone, Copy, Debug, Serialize, crate::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum RegionSource {
-    /// By a marker; also the whole program.
-    Marked,
-    /// In the calls: a loop, or code between calls.
-    Found,
-}
-
-impl From<&bool> for RegionSource {
-    fn from(&found: &bool) -> RegionSource {
-        if found { RegionSource::Found } else { RegionSource::Marked }
-    }
-}
-
-/// The marking of a region.
-#[derive(Serialize, crate::JsonSchema)]
-#[serde(remote = "RegionKind", rename_all = "lowercase")]
-enum RegionMark {
-    /// Useful work, the default.
-    Useful,
-    /// Control of parallelism: partitioning and the like.
-    Control,
-    /// Serial work.
-    Serial,
 }
 
 /// Dispersion of the ranks in a region.

@@ -48,32 +48,6 @@ where
     R::from(value).serialize(serializer)
 }
 
-/// Serializes an optional value as an `R`.
-pub(crate) fn known_as<'a, T, R, S>(value: &'a Option<T>, serializer: S) -> Result<S::Ok, S::Error>
-where
-    R: From<&'a T> + Serialize,
-    S: Serializer,
-{
-    value.as_ref().map(R::from).serialize(serializer)
-}
-
-/// A call of MPI: its operation, and where it is.
-#[derive(Serialize, crate::JsonSchema)]
-pub(crate) struct MpiCall<'a> {
-    /// The MPI function, without `MPI_`.
-    operation: &'a str,
-    /// Location of the call.
-    #[serde(flatten)]
-    place: &'a lbprof_analysis::structure::code::symbols::CodePlace,
-}
-
-impl<'a> From<&'a (String, lbprof_analysis::structure::code::symbols::CodePlace)> for MpiCall<'a> {
-    fn from(call: &'a (String, lbprof_analysis::structure::code::symbols::CodePlace)) -> MpiCall<'a> {
-        let (operation, place) = call;
-        MpiCall { operation, place }
-    }
-}
-
 /// The name of an activity.
 #[cfg(feature = "schema")]
 pub(crate) struct ActivityName;

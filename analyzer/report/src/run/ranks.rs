@@ -37,9 +37,7 @@ pub struct RankRow {
     /// The life of its process outside of its window.
     pub lifetime: ProcessLifetime,
     /// The call in which the rank was when its log ended without an end.
-    #[serde(serialize_with = "serial::known_as::<_, serial::MpiCall, _>")]
-    #[schemars(with = "Option<serial::MpiCall<'static>>")]
-    pub in_call: Option<(String, CodePlace)>,
+    pub in_call: Option<MpiCall>,
     /// Start of that call, from the start of the run; null if the log does not say.
     #[serde(skip)]
     pub since_s: Option<f64>,
@@ -91,6 +89,16 @@ pub struct RankRow {
     pub file_waits: FileWaits,
     /// Resources used between the first and last sample; null if there are not two, and for a part of the rank's time.
     pub usage: Option<ResourceUsage>,
+}
+
+/// A call of MPI: its operation, and where it is.
+#[derive(Clone, Debug, Serialize, crate::JsonSchema)]
+pub struct MpiCall {
+    /// The MPI function, without `MPI_`.
+    pub operation: String,
+    /// Location of the call.
+    #[serde(flatten)]
+    pub place: CodePlace,
 }
 
 /// The end of a rank as its log states it.
@@ -148,7 +156,7 @@ pub(crate) fn rank_rows(
             lifetime: rank.lifetime,
             in_call: rank.pending.filter(|_| rank.end_reason.is_none()).map(|call| {
                 let place = call.site.and_then(|site| places.get(site as usize)).cloned().unwrap_or_default();
-                (operation_name(call.operation), place)
+                MpiCall { operation: operation_name(call.operation), place }
             }),
             since_s: rank.pending.map(|call| rank.begin_s - window.0 + call.since_begin_s),
             waits_for: rank.pending.and_then(|call| call.peer),

@@ -13,8 +13,8 @@ use lbprof_analysis::model::{Model, RegionIdx, SlowestInIteration};
 /// The iterations of the main loop.
 #[derive(Clone, Debug, Default, Serialize, crate::JsonSchema)]
 pub struct IterationTable {
-    /// Origin of the iterations.
-    pub source: IterationSource,
+    /// Origin of the iterations: `marked` by LBPROF_ITERATION_BEGIN, or `found` in the calls; null if none are known.
+    pub source: Option<&'static str>,
     /// Path of the main loop: of the iterated regions that lie in no other, the one with most computation.
     #[serde(serialize_with = "path")]
     #[schemars(with = "Option<String>")]
@@ -38,28 +38,6 @@ pub struct IterationTable {
     pub stride: Option<usize>,
 }
 
-/// The origin of iterations.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, crate::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum IterationSource {
-    /// By LBPROF_ITERATION_BEGIN.
-    Marked,
-    /// In the calls.
-    Found,
-    /// No iterations are known.
-    #[default]
-    None,
-}
-
-impl IterationSource {
-    fn from_model(model: &Model) -> IterationSource {
-        match model.loops.is_empty() && model.without_loop != NoLoopReason::Nothing {
-            true => IterationSource::Marked,
-            false => IterationSource::Found,
-        }
-    }
-}
-
 fn path<S: Serializer>(path: &str, serializer: S) -> Result<S::Ok, S::Error> {
     Some(path).filter(|path| !path.is_empty()).serialize(serializer)
 }
@@ -69,6 +47,7 @@ impl IterationTable {
     pub(crate) fn new(model: &Model, most_groups: usize) -> Option<IterationTable> {
         let idx = model.main_loop()?;
         let slowest = model.slowest.get(idx as usize)?;
+        let is_marked = model.loops.is_empty() && model.without_loop != NoLoopReason::Nothing;
         let sums = iteration_sums(model, idx, slowest);
         let entering = model.entering(idx);
         let n = model.ranks.len().max(1) as f64;
@@ -84,7 +63,7 @@ impl IterationTable {
         let course = IterationCourse::new(&rows);
         let groups = group_iterations(&rows, most_groups);
         Some(IterationTable {
-            source: IterationSource::from_model(model),
+            source: Some(if is_marked { "marked" } else { "found" }),
             region: model.regions[idx as usize].path.clone(),
             count: rows.len(),
             stride: groups.first().map(|group| group.count),

@@ -59,7 +59,7 @@ fn ended_early(report: &Report) -> String {
 /// Describes where a rank that has not ended is.
 fn place_of_last_call(row: &RankRow) -> String {
     match &row.in_call {
-        Some((operation, place)) => format!("in MPI_{operation} at {}", place_name(place)),
+        Some(call) => format!("in MPI_{} at {}", call.operation, place_name(&call.place)),
         None => "outside of MPI".to_owned(),
     }
 }

@@ -211,9 +211,6 @@ test("the run over time has a bar for each window, as high as the ranks' time in
     const computes = report.windows[3].states.find((state) => state.state === "computation").time_s;
     const height = await page.$eval("#panel-overtime .column:nth-child(4) span", (part) => parseFloat(part.style.height));
     assert.ok(Math.abs(height - (100 * computes) / whole) < 0.01);
-    await page.selectOption("#panel-overtime select", "blocks");
-    const rows = await page.locator("#panel-overtime .body table:not(.u-legend) tbody tr").count();
-    assert.equal(rows, report.blocks.length);
     assert.deepEqual(complaints, []);
     await close();
 });

@@ -73,7 +73,7 @@ pub use threads::thread_pools::ThreadPoolRow;
 pub use time::iteration::IterationRow;
 pub use time::iterations::IterationTable;
 pub use time::loops::{LoopRow, LoopTable};
-pub use time::windows::{BlockRow, WindowRow};
+pub use time::windows::WindowRow;
 pub use waiting::blocking::BlockingTable;
 pub use waiting::communication::CommunicationTable;
 pub use waiting::what_if::WhatIfTable;
@@ -143,8 +143,6 @@ pub struct Report {
     pub communication: Option<CommunicationTable>,
     /// The run by windows of time; empty likewise.
     pub windows: Vec<WindowRow>,
-    /// The main loop by blocks of iterations.
-    pub blocks: Vec<BlockRow>,
     /// Functions that ranks compute in, or `None` if they were not sampled.
     pub functions: Option<FunctionTable>,
     /// The user's counters by region.
@@ -205,7 +203,6 @@ impl Report {
             call_sites,
             communication: waiting::communication::communication_table(model),
             windows: time::windows::window_rows(model),
-            blocks: time::windows::block_rows(model),
             counters: balance::counters::counter_rows(model),
             findings: Vec::new(),
         };

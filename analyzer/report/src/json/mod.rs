@@ -17,9 +17,9 @@ use super::run::selection::SelectionRow;
 use super::time::iterations::IterationTable;
 use super::waiting::what_if::{CriticalPathRow, PredictionRow};
 use super::{
-    ActivityRow, BlockRow, BlockingTable, CallTreeRow, ClusterRow, ClusterTable, CommunicationTable, CoreStateTable,
-    CounterRow, DispersionRows, EfficiencyRow, FunctionTable, LifetimeTable, LoopRow, RankRow, RegionRow, Report,
-    SiteRow, ThreadPoolRow, ThreadTable, Verdict, WindowRow,
+    ActivityRow, BlockingTable, CallTreeRow, ClusterRow, ClusterTable, CommunicationTable, CoreStateTable, CounterRow,
+    DispersionRows, EfficiencyRow, FunctionTable, LifetimeTable, LoopRow, RankRow, RegionRow, Report, SiteRow,
+    ThreadPoolRow, ThreadTable, Verdict, WindowRow,
 };
 pub use summary::{MAX_BYTES, RunSummary};
 pub use write::write_report_json;
@@ -106,9 +106,6 @@ pub(crate) struct ReportDocument<'a> {
     communication: Option<CommunicationTable>,
     /// The run by up to 50 windows of time, all equally long; empty likewise.
     windows: &'a [WindowRow],
-    /// The main loop by up to 20 blocks of equally many iterations; iterations of which the computation is not known are left out. Empty if no
-    /// loop is known.
-    blocks: &'a [BlockRow],
     /// Functions that ranks compute in, by samples; null if they were not sampled.
     functions: Option<&'a FunctionTable>,
     /// An object per user's counter and region.
@@ -173,7 +170,6 @@ pub fn report_document(report: &Report, bounds: &ListBounds) -> Value {
         call_tree: &report.call_tree,
         communication: report.communication.as_ref().map(|table| table.bounded(bounds)),
         windows: &report.windows,
-        blocks: &report.blocks,
         functions: report.functions.as_ref(),
         counters: &report.counters,
     };

@@ -1,13 +1,10 @@
-//! Efficiencies and states over the run, by time windows and by blocks of iterations.
+//! Efficiencies and states over the run, by time windows.
 
-use lbprof_collector::Activity;
 use serde::Serialize;
 
 use lbprof_analysis::metrics::spread::load_balance::EfficiencyTimes;
-use lbprof_analysis::model::{IterationSeries, Model, RegionIdx};
+use lbprof_analysis::model::Model;
 use lbprof_analysis::views::timeline::state_name;
-
-const MOST_BLOCKS: usize = 20;
 
 /// A window of time; all are equally long, but the last may end after the run.
 #[derive(Clone, Debug, PartialEq, Serialize, crate::JsonSchema)]
@@ -37,18 +34,6 @@ pub struct StateTimeRow {
     pub state: &'static str,
     /// Time in it.
     pub time_s: f64,
-}
-
-/// Successive iterations of the main loop.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, crate::JsonSchema)]
-pub struct BlockRow {
-    /// The number of the first.
-    pub first: u32,
-    /// The number of the last.
-    pub last: u32,
-    /// Efficiencies in them. The elapsed time is from the begin of the first rank's first to the end of the last rank's last.
-    #[serde(flatten)]
-    pub efficiency: PartEfficiency,
 }
 
 /// Efficiencies of a part of the run.
@@ -109,46 +94,4 @@ pub(crate) fn window_rows(model: &Model) -> Vec<WindowRow> {
 
 fn ns_to_s(ns: i64) -> f64 {
     ns as f64 * 1e-9
-}
-
-/// Splits the main loop into at most [`MOST_BLOCKS`] blocks of equal size. Returns nothing if there is no loop, or its computation is unknown.
-pub(crate) fn block_rows(model: &Model) -> Vec<BlockRow> {
-    let Some(region) = model.main_loop() else { return Vec::new() };
-    let series: Vec<Option<&IterationSeries>> = model.ranks.iter().map(|rank| rank.series(region)).collect();
-    let mut numbers: Vec<u32> = series.iter().flatten().flat_map(|series| series.numbers.iter().copied()).collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    let entering = model.entering_blocks(region);
-    numbers.retain(|number| !entering.contains(number));
-    let mut blocks = Vec::new();
-    for block in numbers.chunks(numbers.len().div_ceil(MOST_BLOCKS).max(1)) {
-        let (first, last) = (block[0], block[block.len() - 1]);
-        let passed = passed_in(model, region, first, last);
-        let (mut begin_s, mut end_s) = (f64::INFINITY, f64::NEG_INFINITY);
-        let mut computation = vec![0.0; series.len()];
-        for (own, series) in computation.iter_mut().zip(&series) {
-            let Some(series) = series else { continue };
-            let from = series.numbers.partition_point(|&number| number < first);
-            let to = series.numbers.partition_point(|&number| number <= last);
-            for at in from..to {
-                if !entering.contains(&series.numbers[at]) {
-                    *own += series.seconds_at(Activity::Computation, at);
-                }
-                begin_s = begin_s.min(series.begin_s[at]);
-                end_s = end_s.max(series.end_s[at]);
-            }
-        }
-        if end_s > begin_s && begin_s.is_finite() && end_s.is_finite() {
-            let efficiency = PartEfficiency::from_model(model, &computation, end_s - begin_s);
-            blocks.push(BlockRow { first: passed.0, last: passed.1, efficiency });
-        }
-    }
-    blocks
-}
-
-/// Returns the first and last iteration from `first` to `last`, which may be numbers of blocks.
-fn passed_in(model: &Model, region: RegionIdx, first: u32, last: u32) -> (u32, u32) {
-    let Some(joined) = model.joined.get(&region) else { return (first, last) };
-    let inside = joined.in_blocks(first, last);
-    (inside.first().map_or(first, |one| one.number), inside.last().map_or(last, |one| one.number))
 }

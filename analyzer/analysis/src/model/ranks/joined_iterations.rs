@@ -33,13 +33,6 @@ impl JoinedIterations {
         found.map_or_else(|_| IterationSum { number, ..IterationSum::default() }, |at| self.sums[at])
     }
 
-    /// The iterations from the block with the number `first` to that with the number `last`.
-    pub fn in_blocks(&self, first: u32, last: u32) -> &[IterationSum] {
-        let from = self.sums.partition_point(|one| one.number < first);
-        let to = self.sums.partition_point(|one| u64::from(one.number) < u64::from(last) + self.per_block());
-        self.sums.get(from..to).unwrap_or_default()
-    }
-
     /// Joins a rank's iterations in such blocks, and adds them to the sums if they are single ones yet.
     pub(crate) fn join(&mut self, series: &mut IterationSeries) {
         if series.joined == 0 {

@@ -1,11 +1,11 @@
-// The run over time: efficiencies and what ranks do, by windows of time and by blocks of iterations.
+// The run over time: efficiencies and what ranks do, by windows of time.
 import { Chart } from "../../pictures/chart";
-import { choice, el, field } from "../../frame/dom";
+import { el } from "../../frame/dom";
 import { NOT_REPLAYED } from "../../wording/emptyreasons";
 import { key } from "../../pictures/legend";
 import { CATEGORIES, stateColour } from "../../pictures/palette";
 import type { Panel } from "../../frame/panel";
-import type { BlockRow, Report, WindowRow } from "../../generated/report.generated";
+import type { Report, WindowRow } from "../../generated/report.generated";
 import { table } from "../../frame/table";
 import { onWindow, showWindow, timeWindow } from "../../frame/timewindow";
 import { percent, seconds, secondsLike } from "../../wording/words";
@@ -14,34 +14,14 @@ export const overTime: Panel = {
     id: "overtime",
     title: "Over time",
     about: "Efficiencies and what ranks do, from the begin of the run to its end: when did it get worse?",
-    missing: ({ report }) => (report.windows.length > 0 || report.blocks.length > 1 ? null : report.selection?.region ? "Windows of time are of all regions: make the page without --region." : `Nothing is known of single windows of time. ${NOT_REPLAYED}`),
+    missing: ({ report }) => (report.windows.length > 0 ? null : report.selection?.region ? "Windows of time are of all regions: make the page without --region." : `Nothing is known of single windows of time. ${NOT_REPLAYED}`),
     build(host, { report }) {
-        const parts: ["windows" | "blocks", string][] = [];
-        if (report.windows.length > 0) {
-            parts.push(["windows", "windows of time"]);
-        }
-        if (report.blocks.length > 1) {
-            parts.push(["blocks", "blocks of iterations"]);
-        }
-        let by = parts[0][0];
         const end = report.windows.at(-1)?.end_s ?? 0;
-        const zoomed = (from: number, to: number) => by === "windows" && showWindow(from <= 0 && to >= end ? null : { from, to }, chart);
-        const spec = () => ({ ...efficiencies(report, by), zoomed });
-        const chart: Chart = new Chart(spec());
-        const zoom = () => by === "windows" && chart.zoomTo(timeWindow()?.from ?? 0, timeWindow()?.to ?? end);
+        const zoomed = (from: number, to: number) => showWindow(from <= 0 && to >= end ? null : { from, to }, chart);
+        const chart: Chart = new Chart({ ...efficiencies(report), zoomed });
+        const zoom = () => chart.zoomTo(timeWindow()?.from ?? 0, timeWindow()?.to ?? end);
         onWindow(chart, zoom);
-        const place = el("div");
-        const show = () => {
-            chart.show(spec());
-            zoom();
-            place.replaceChildren(by === "windows" ? states(report) : blocks(report));
-        };
-        place.append(by === "windows" ? states(report) : blocks(report));
-        const select = choice(parts, by, (value) => {
-            by = value as typeof by;
-            show();
-        });
-        host.append(el("div", { class: "controls" }, field("by", select)), chart.element, place);
+        host.append(chart.element, states(report));
         return () => {
             chart.draw();
             zoom();
@@ -51,18 +31,15 @@ export const overTime: Panel = {
 
 const NAMES = { parallel: "parallel efficiency", load_balance: "load balance", communication: "communication efficiency" } as const;
 
-/** Efficiencies by window, at the middle of each, or by block. */
-function efficiencies(report: Report, by: "windows" | "blocks") {
-    const rows: (WindowRow | BlockRow)[] = by === "windows" ? report.windows : report.blocks;
-    const middle = (row: WindowRow | BlockRow) => ("first" in row ? (row.first + row.last) / 2 : (row.begin_s + row.end_s) / 2);
-    const end = report.run.elapsed_s;
+/** Efficiencies by window, at the middle of each. */
+function efficiencies({ windows, run }: Report) {
     return {
-        label: `Efficiencies by ${by === "windows" ? "window of time" : "block of iterations"}`,
-        x: rows.map(middle),
-        series: Object.entries(NAMES).map(([name, text], at) => ({ name: text, values: rows.map((row) => row[name as keyof typeof NAMES] ?? NaN), colour: CATEGORIES[at] })),
+        label: "Efficiencies by window of time",
+        x: windows.map((row) => (row.begin_s + row.end_s) / 2),
+        series: Object.entries(NAMES).map(([name, text], at) => ({ name: text, values: windows.map((row) => row[name as keyof typeof NAMES] ?? NaN), colour: CATEGORIES[at] })),
         height: 280,
         text: percent,
-        xText: (at: number) => (by === "windows" ? secondsLike(at, end) : `iteration ${Math.round(at)}`),
+        xText: (at: number) => secondsLike(at, run.elapsed_s),
         range: [0, 1.02] as [number, number],
     };
 }
@@ -100,26 +77,14 @@ function states(report: Report): HTMLElement {
             columns: [
                 { title: "from", time: (row) => row.begin_s },
                 { title: "to", time: (row) => row.end_s },
-                ...efficiencyColumns<WindowRow>(),
+                ...efficiencyColumns(),
             ],
         }),
     );
 }
 
-function blocks(report: Report): HTMLElement {
-    return table<BlockRow>({
-        caption: "Blocks of iterations of the main loop",
-        rows: report.blocks,
-        columns: [
-            { title: "iterations", cell: (row) => (row.first === row.last ? String(row.first) : `${row.first} to ${row.last}`), by: (row) => row.first },
-            { title: "elapsed", term: "elapsed", time: (row) => row.elapsed_s },
-            ...efficiencyColumns<BlockRow>(),
-        ],
-    });
-}
-
-function efficiencyColumns<Row extends WindowRow | BlockRow>() {
-    const column = (name: keyof typeof NAMES) => ({ title: NAMES[name], term: NAMES[name], cell: (row: Row) => percent(row[name]), by: (row: Row) => row[name], right: true });
-    const rank = { title: "slowest rank", cell: (row: Row) => (row.slowest_rank === null ? "–" : String(row.slowest_rank)), by: (row: Row) => row.slowest_rank, right: true };
+function efficiencyColumns() {
+    const column = (name: keyof typeof NAMES) => ({ title: NAMES[name], term: NAMES[name], cell: (row: WindowRow) => percent(row[name]), by: (row: WindowRow) => row[name], right: true });
+    const rank = { title: "slowest rank", cell: (row: WindowRow) => (row.slowest_rank === null ? "–" : String(row.slowest_rank)), by: (row: WindowRow) => row.slowest_rank, right: true };
     return [column("parallel"), column("load_balance"), column("communication"), rank];
 }

@@ -24,11 +24,11 @@ verdict: string
 /**
  * The runs to compare with.
  */
-base: SideRow
+base: ComparedRun[]
 /**
  * The runs that are compared, likewise.
  */
-new: SideRow
+new: ComparedRun[]
 /**
  * The change of the elapsed time.
  */
@@ -65,27 +65,6 @@ remarks: string[]
  * Conditions to fail on, in the given order.
  */
 conditions: JudgedCondition[]
-}
-/**
- * The runs of one side.
- */
-export interface SideRow {
-/**
- * Runs, in the given order.
- */
-runs: ComparedRun[]
-/**
- * Median of the elapsed times.
- */
-elapsed_median_s: (number | null)
-/**
- * The shortest.
- */
-elapsed_min_s: (number | null)
-/**
- * The longest.
- */
-elapsed_max_s: (number | null)
 }
 /**
  * A run of one side.
@@ -355,11 +334,7 @@ value: (number | null)
  */
 base: (number | null)
 /**
- * Value of the left side.
+ * The number that its value is compared with; null if that is not known, or not finite.
  */
-left: (number | null)
-/**
- * Value of the right side.
- */
-right: (number | null)
+limit: (number | null)
 }

@@ -1,18 +1,6 @@
 // Generated from docs/report.schema.json by `npm run build`; do not edit.
 
 /**
- * The degree to which a problem misleads.
- */
-export type Severity = ("note" | "partial" | "doubtful")
-/**
- * The rule for the time between polls.
- */
-export type PollGapRule = ("auto" | "waiting" | "computation")
-/**
- * A phase of a process outside of the window.
- */
-export type LifetimePhase = ("before MPI_Init" | "MPI_Init" | "recorder start" | "MPI_Finalize" | "after MPI_Finalize")
-/**
  * Why it is not known how much serialization is of which kind.
  */
 export type UndividedReason = ("no iterations" | "unsure loop")
@@ -54,19 +42,7 @@ export type CoreLossKind = ("mpi" | "serial" | "thread-imbalance" | "mutex" | "o
  * The kind of what threads wait for that another one holds.
  */
 export type MutexKind = ("critical" | "lock" | "atomic")
-/**
- * The end of a rank.
- */
-export type HowEnded = ("finalize" | "exit" | "abort")
 export type ActivityName = ("computation" | "point-to-point" | "collective" | "synchronization" | "one-sided" | "io" | "management" | "recorder")
-/**
- * The origin of a region.
- */
-export type RegionSource = ("marked" | "found")
-/**
- * The marking of a region.
- */
-export type RegionKind = ("useful" | "control" | "serial")
 /**
  * The confidence in a detected loop.
  */
@@ -76,14 +52,6 @@ export type LoopConfidence = ("sure" | "likely" | "unsure")
  */
 export type LoopDoubt = ("period" | "ranks" | "events" | "ends")
 /**
- * The origin of iterations.
- */
-export type IterationSource = ("marked" | "found" | "none")
-/**
- * A series of the iterations' times.
- */
-export type SeriesName = ("max" | "mean" | "imbalance")
-/**
  * Why a thread waits.
  */
 export type WaitState = ("late sender" | "late receiver" | "wait at barrier" | "wait at N×N" | "late broadcast" | "early reduce" | "early scan" | "wait in epoch" | "wait for neighbours" | "wait for post" | "wait for complete" | "wait for lock" | "wait for target" | "late begin" | "early end")
@@ -91,14 +59,6 @@ export type WaitState = ("late sender" | "late receiver" | "wait at barrier" | "
  * The cause of a wait (§3.2 of the paper).
  */
 export type CauseClass = ("communication" | "message delay" | "control of parallelism" | "workload imbalance" | "recorder")
-/**
- * The kinds of what-if scenarios.
- */
-export type ScenarioKind = ("as measured" | "ideal network" | "network" | "region balanced" | "region balanced in each iteration" | "run balanced in each iteration" | "regions balanced" | "rank as the mean" | "region faster" | "function faster" | "rank faster" | "threads balanced" | "function on all threads")
-/**
- * A note on the predictions: the reason why some are missing, or an oddity.
- */
-export type PredictionNote = ("calls are sums" | "not all known" | "on demand" | "own loops" | "other code" | "iterations unknown" | "inferred progress")
 /**
  * The kind of a node of the tree.
  */
@@ -165,10 +125,6 @@ overheads: OverheadFigures
  */
 ranks: RankRow[]
 /**
- * An object per cluster of ranks, and one for the ranks of none: figures of all of its ranks, listed or not.
- */
-ranks_by_cluster: RanksOfCluster[]
-/**
  * An object per activity that occurs, the longest first.
  */
 activities: ActivityRow[]
@@ -203,7 +159,7 @@ replay_error: (number | null)
 /**
  * Why some predictions are missing, or what is odd about them.
  */
-prediction_notes: NoteInWords[]
+prediction_notes: string[]
 /**
  * The chain of work, messages and calls that set the run's time; null if `blocking` is null, or a region is selected.
  */
@@ -219,7 +175,7 @@ clusters: ClusterRow[]
 /**
  * Method of clustering, and the ranks of no cluster.
  */
-clustering: ClusteringFacts
+clustering: ClusterTable
 /**
  * An object per call site, operation and activity, the longest first.
  */
@@ -236,10 +192,6 @@ communication: (CommunicationTable | null)
  * The run by up to 50 windows of time, all equally long; empty likewise.
  */
 windows: WindowRow[]
-/**
- * The main loop by up to 20 blocks of equally many iterations; iterations of which the computation is not known are left out. Empty if no loop is known.
- */
-blocks: BlockRow[]
 /**
  * Functions that ranks compute in, by samples; null if they were not sampled.
  */
@@ -305,10 +257,6 @@ recorder_in_calls_s: (number | null)
  * The standard error of `recorder_in_calls_s`.
  */
 recorder_in_calls_error_s: (number | null)
-/**
- * Both over ranks × elapsed time: what the recorder cost in all.
- */
-recorder_whole_share: number
 /**
  * Time of ranks outside of their windows while others are within theirs.
  */
@@ -463,9 +411,9 @@ export interface ProblemRow {
  */
 kind: string
 /**
- * Effect on the figures.
+ * `note`: worth knowing; `partial`: data are missing; `doubtful`: figures may be misleading.
  */
-severity: Severity
+severity: string
 /**
  * Description of the problem, as a sentence.
  */
@@ -496,9 +444,9 @@ details: string[]
  */
 export interface PollingRow {
 /**
- * The value of `--polling`.
+ * The value of `--polling`: `auto`, the lengths of the intervals decide; `waiting`, however long they are; `computation`, however short they are.
  */
-rule: PollGapRule
+rule: string
 /**
  * Unsuccessful polls.
  */
@@ -550,9 +498,9 @@ parts: LifetimePart[]
  */
 export interface LifetimePart {
 /**
- * Phase of the lifetime.
+ * `before MPI_Init`: from the start of the process; `MPI_Init`, waiting for ranks that enter it later included; `starting the recorder`, after that; `MPI_Finalize`; `after MPI_Finalize`: to the exit of the process.
  */
-phase: LifetimePhase
+phase: string
 /**
  * Ranks of which it is known.
  */
@@ -608,13 +556,9 @@ to_iteration: (number | null)
  */
 export interface VerdictInWords {
 /**
- * `id` of the cluster that the verdict describes: the one that loses most time over its ranks besides waiting for ranks of other clusters, or, if all lose little that way (5 % of their time), the one that computes most; null if it describes all ranks, because they run the same code or go through the same iterations.
+ * The cluster that the verdict describes: the one that loses most time over its ranks besides waiting for ranks of other clusters, or, if all lose little that way (5 % of their time), the one that computes most; null if it describes all ranks, because they run the same code or go through the same iterations.
  */
-cluster: (number | null)
-/**
- * The part of that cluster's loss that is waiting caused by ranks outside it, the mean over its ranks; null if the verdict describes all ranks.
- */
-waits_for_others_s: (number | null)
+cluster: (VerdictCluster | null)
 /**
  * Elapsed time for which no rank has records: for all ranks `run.elapsed_s` minus `efficiency.elapsed_s`.
  */
@@ -672,10 +616,6 @@ worst: (LongestRank | null)
  */
 slow_parts: SlowPart[]
 /**
- * The function from which ranks spend most time in MPI, or the call site where none is known.
- */
-waits_at: (WaitsAt | null)
-/**
  * The answer of the first screen in words.
  */
 answer: AnswerText
@@ -687,6 +627,19 @@ text: string
  * True if the report gives advice: not for a run that failed, did not end by `MPI_Finalize` or exit, had no cores to compute, or made too few calls.
  */
 advised: boolean
+}
+/**
+ * The cluster of which the verdict is.
+ */
+export interface VerdictCluster {
+/**
+ * Its `id` in `clusters`.
+ */
+id: number
+/**
+ * The part of its loss that is waiting caused by ranks outside it, the mean over its ranks.
+ */
+waits_for_others_s: number
 }
 /**
  * The rank that computes longest.
@@ -709,13 +662,9 @@ mean_s: number
  */
 over_mean_s: number
 /**
- * Path of the region that adds most to this; null if none are marked.
+ * The region in which most of the excess lies; null if there is only the whole program.
  */
-region: (string | null)
-/**
- * Excess over the mean in the region.
- */
-region_over_mean_s: (number | null)
+region: (WorstRegion | null)
 /**
  * In which functions it computes longer than the mean, in that region, or in the whole program if `region` is null; null if the rank was not sampled.
  */
@@ -728,6 +677,19 @@ iterations: (ExcessIterations | null)
  * The other ranks whose computation exceeds the mean by at least 90 % as much, in the same region, ascending.
  */
 equal_ranks: number[]
+}
+/**
+ * The region with most of a rank's excess.
+ */
+export interface WorstRegion {
+/**
+ * The region's path.
+ */
+path: string
+/**
+ * Excess of the rank's computation there over the mean of all ranks, inner regions excluded.
+ */
+excess_s: number
 }
 /**
  * In which functions a rank computes longer than the mean.
@@ -828,72 +790,6 @@ over_mean_s: number
  * In which functions the rank computes longer than the mean there; null if it was not sampled.
  */
 explained: (ExplainedExcess | null)
-}
-/**
- * A function, or where none is known a call site, at which ranks spend time in MPI.
- */
-export interface WaitsAt {
-/**
- * The MPI functions that it calls, without `MPI_`, the longest first.
- */
-operations: string[]
-/**
- * The function that calls.
- */
-function: (string | null)
-/**
- * Its source file.
- */
-file: (string | null)
-/**
- * The line.
- */
-line: (number | null)
-/**
- * Path of the executable or library; null where the address lies in none.
- */
-module: (string | null)
-/**
- * The address that the call returns to, as the module's own tables state it; the raw address where there is no module; null if it is not known.
- */
-offset: (number | null)
-/**
- * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known. If its function is not known, those up to the first whose function is.
- */
-callers: Caller[]
-/**
- * True if it has other call sites.
- */
-several: boolean
-/**
- * Time spent there, the mean over ranks.
- */
-mean_s: number
-}
-/**
- * A call by which the program gets to a place.
- */
-export interface Caller {
-/**
- * The function that calls.
- */
-function: (string | null)
-/**
- * Its source file.
- */
-file: (string | null)
-/**
- * The line.
- */
-line: (number | null)
-/**
- * Path of the executable or library; null where the address lies in none.
- */
-module: (string | null)
-/**
- * The address that the call returns to, where the line is not known.
- */
-offset: (number | null)
 }
 /**
  * The answer in words.
@@ -1242,6 +1138,31 @@ offset: (number | null)
 callers: Caller[]
 }
 /**
+ * A call by which the program gets to a place.
+ */
+export interface Caller {
+/**
+ * The function that calls.
+ */
+function: (string | null)
+/**
+ * Its source file.
+ */
+file: (string | null)
+/**
+ * The line.
+ */
+line: (number | null)
+/**
+ * Path of the executable or library; null where the address lies in none.
+ */
+module: (string | null)
+/**
+ * The address that the call returns to, where the line is not known.
+ */
+offset: (number | null)
+}
+/**
  * A thread that works longer than others of its team.
  */
 export interface HeavyThread {
@@ -1481,7 +1402,7 @@ utilization: (number | null)
 utilization_error: (number | null)
 }
 /**
- * Overheads, efficiency and speedup.
+ * Overheads, efficiency and speedup, as they are written.
  */
 export interface OverheadFigures {
 /**
@@ -1553,75 +1474,44 @@ export interface ImbalanceRow {
 /**
  * Sum of the known parts.
  */
-all_s: number
-/**
- * The mean of `all_s` over ranks.
- */
-all_mean_s: number
-/**
- * `all_s` / `t_seq_s`.
- */
-all_ratio: (number | null)
+all: ImbalancePart
 /**
  * Waiting while one rank works alone; null if that is not known.
  */
-amdahl_s: (number | null)
-/**
- * The mean of `amdahl_s` over ranks.
- */
-amdahl_mean_s: (number | null)
-/**
- * `amdahl_s` / `t_seq_s`.
- */
-amdahl_ratio: (number | null)
+amdahl: (ImbalancePart | null)
 /**
  * Waiting because total computation differs between ranks, minus the above.
  */
-global_s: number
-/**
- * The mean of `global_s` over ranks.
- */
-global_mean_s: number
-/**
- * `global_s` / `t_seq_s`.
- */
-global_ratio: (number | null)
+global: ImbalancePart
 /**
  * Waiting because it differs within iterations, minus the above; null if no iterations are known, or the found loop is unsure.
  */
-temporal_s: (number | null)
-/**
- * The mean of `temporal_s` over ranks.
- */
-temporal_mean_s: (number | null)
-/**
- * `temporal_s` / `t_seq_s`.
- */
-temporal_ratio: (number | null)
+temporal: (ImbalancePart | null)
 /**
  * Waiting because ranks depend on each other within iterations: the rest of ranks × ideal time by replay; null if iterations, likewise, or the replay are not known.
  */
-chains_s: (number | null)
-/**
- * The mean of `chains_s` over ranks.
- */
-chains_mean_s: (number | null)
-/**
- * `chains_s` / `t_seq_s`.
- */
-chains_ratio: (number | null)
+chains: (ImbalancePart | null)
 /**
  * Waiting for one of these two reasons, of which it is not known which; null if they are known, or the ideal time is not.
  */
-unsplit_s: (number | null)
+unsplit: (ImbalancePart | null)
+}
 /**
- * The mean of `unsplit_s` over ranks.
+ * A part of the waiting that follows from imbalance.
  */
-unsplit_mean_s: (number | null)
+export interface ImbalancePart {
 /**
- * `unsplit_s` / `t_seq_s`.
+ * Its time.
  */
-unsplit_ratio: (number | null)
+time_s: number
+/**
+ * The mean over ranks.
+ */
+mean_s: number
+/**
+ * `time_s` / `t_seq_s`.
+ */
+ratio: (number | null)
 }
 /**
  * The time that one rank alone computes.
@@ -1690,9 +1580,9 @@ begin_s: number
  */
 end_s: number
 /**
- * End of the rank; null if its log does not say (killed, or still running).
+ * End of the rank: `finalize`, with `MPI_Finalize`; `exit`, without; `abort`, by `MPI_Abort`; null if its log does not say (killed, or still running).
  */
-end: (HowEnded | null)
+end: (string | null)
 /**
  * The code given to `MPI_Abort`.
  */
@@ -1787,7 +1677,7 @@ other_threads_mpi_s: number
 usage: (ResourceUsage | null)
 }
 /**
- * The life of a rank's process outside of its window. Null: the log does not say.
+ * The life of a rank's process outside of its window. Null: the log does not say, or the process was killed before.
  */
 export interface ProcessLifetime {
 /**
@@ -1896,90 +1786,6 @@ thread_system_s: (number | null)
  * Page faults of that thread.
  */
 thread_page_faults: (number | null)
-}
-/**
- * The ranks of a cluster, including the ranks with a row in `ranks`. Over all objects, numbers and sums are figures of the run.
- */
-export interface RanksOfCluster {
-/**
- * `id` of the cluster; null: the ranks of none.
- */
-cluster: (number | null)
-/**
- * Number of ranks in the cluster.
- */
-rank_count: number
-/**
- * Number of those ranks that have an object in `ranks`.
- */
-listed: number
-/**
- * Records.
- */
-events: FigureSpread
-/**
- * Computation.
- */
-computation_s: FigureSpread
-/**
- * Time by activity, of the threads that called `MPI_Init`.
- */
-activities: {
-[k: string]: FigureSpread
-}
-/**
- * Time in MPI: all activities but computation and the recorder.
- */
-mpi_s: FigureSpread
-/**
- * Time outside of their windows while others are in theirs.
- */
-idle_s: FigureSpread
-/**
- * Time for which recording was stopped.
- */
-paused_s: FigureSpread
-/**
- * Time in which they could only wait; null if waiting was not analysed.
- */
-blocked_s: (FigureSpread | null)
-/**
- * Waiting of all ranks that they cause.
- */
-blocking_caused_s: (FigureSpread | null)
-/**
- * Time that threads beside the first spent in MPI.
- */
-other_threads_mpi_s: FigureSpread
-}
-/**
- * A figure of several ranks.
- */
-export interface FigureSpread {
-/**
- * Sum over the ranks.
- */
-sum: number
-/**
- * Its mean.
- */
-mean: number
-/**
- * The smallest.
- */
-min: number
-/**
- * The rank with that, the lowest of several.
- */
-min_rank: number
-/**
- * The largest.
- */
-max: number
-/**
- * The rank with that, the lowest of several.
- */
-max_rank: number
 }
 /**
  * An activity.
@@ -2117,13 +1923,13 @@ path: string
  */
 code: (CodeName | null)
 /**
- * True if it was found in the calls, not marked.
+ * `marked`: by a marker; also the whole program. `found`: in the calls, a loop or code between calls.
  */
-source: RegionSource
+source: string
 /**
- * Kind of the region, as it was marked.
+ * Kind of the region, as it was marked: `useful` work, the default; `control` of parallelism, partitioning and the like; `serial` work.
  */
-kind: RegionKind
+kind: string
 /**
  * True if its invocations are iterations.
  */
@@ -2395,9 +2201,9 @@ run: boolean
  */
 export interface IterationTable {
 /**
- * Origin of the iterations.
+ * Origin of the iterations: `marked` by LBPROF_ITERATION_BEGIN, or `found` in the calls; null if none are known.
  */
-source: IterationSource
+source: (string | null)
 /**
  * Path of the main loop: of the iterated regions that lie in no other, the one with most computation.
  */
@@ -2449,9 +2255,9 @@ imbalance_share: (number | null)
  */
 slowest: SlowestRank[]
 /**
- * Trends, one object per series; empty if no iterations are known.
+ * Changes over the run; null if no iterations are known.
  */
-trends: SeriesRow[]
+trends: (TimeTrends | null)
 /**
  * Number of iterations that an object of `per_iteration` stands for, the last maybe for fewer: 1, but if there are more than 4,000 iterations and `--full` is not given, the smallest number that leaves at most 4,000 objects; null if there are none.
  */
@@ -2516,13 +2322,26 @@ count: number
 share: number
 }
 /**
- * The shape of a series.
+ * Changes of the iterations' times over the run.
  */
-export interface SeriesRow {
+export interface TimeTrends {
 /**
- * The series.
+ * The longest computation of a rank.
  */
-of: SeriesName
+max: SeriesShape
+/**
+ * The mean computation of all ranks.
+ */
+mean: SeriesShape
+/**
+ * Their difference.
+ */
+imbalance: SeriesShape
+}
+/**
+ * The shape of a series; nothing where it has fewer than [`MIN_ITERATIONS_OF_TREND`] values.
+ */
+export interface SeriesShape {
 /**
  * First iterations that are much longer than those that follow.
  */
@@ -2619,17 +2438,17 @@ states: StateRow[]
  */
 pairs: PairRow[]
 /**
- * The pairs of ranks that are not listed, by clusters.
+ * The pairs of ranks that are not listed.
  */
-pairs_left_out: PairsOfClusters[]
+pairs_left_out: RowsLeftOut
 /**
  * The activities of ranks that others wait for, the largest first; at most 1,000 unless `--full` is given.
  */
 causes: CauseRow[]
 /**
- * The causes that are not listed, by cluster of ranks, region and what is done.
+ * The causes that are not listed; `phases` has all of them by region and class.
  */
-causes_left_out: CausesOfCluster[]
+causes_left_out: RowsLeftOut
 /**
  * Waiting by region and class, summed over ranks, the most expensive first.
  */
@@ -2765,29 +2584,17 @@ delay_source: number
 time_s: number
 }
 /**
- * Pairs of ranks that are not listed, of two clusters.
+ * Waiting of rows that are not listed.
  */
-export interface PairsOfClusters {
+export interface RowsLeftOut {
 /**
- * `id` of the cluster of the ranks that wait; null: the ranks of none, and if there are more than 500 objects, in the last one: of all others.
+ * Number of rows.
  */
-waiting_cluster: (number | null)
+count: number
 /**
- * `id` of the cluster of the ranks that are the cause, likewise.
- */
-source_cluster: (number | null)
-/**
- * Number of pairs.
- */
-pairs: number
-/**
- * Time that the ranks wait.
+ * Their waiting.
  */
 time_s: number
-/**
- * The longest of a pair.
- */
-max_s: number
 }
 /**
  * A cause of waiting.
@@ -2833,55 +2640,6 @@ share: number
  * `caused_s` / `own_s`.
  */
 beta: (number | null)
-}
-/**
- * Causes that are not listed, of the ranks of one cluster.
- */
-export interface CausesOfCluster {
-/**
- * `id` of the cluster; null: the ranks of none, and if there are more than 500 objects, in the last ones: of all others.
- */
-cluster: (number | null)
-/**
- * Path of the region; null: all others.
- */
-region: (string | null)
-/**
- * The ranks' activity there; null: messages' delays, unknown, or all others.
- */
-activity: (ActivityName | null)
-/**
- * Class of the causes.
- */
-class: CauseClass
-/**
- * Number of causes.
- */
-causes: number
-/**
- * Number of their ranks.
- */
-rank_count: number
-/**
- * Waiting that they cause.
- */
-caused_s: number
-/**
- * Fraction of all waiting.
- */
-share: number
-/**
- * The largest of them.
- */
-max_s: number
-/**
- * Its rank.
- */
-max_rank: number
-/**
- * The ranks' own time in the selected part, without waiting, as far as it is known.
- */
-own_s: number
 }
 /**
  * A phase.
@@ -3048,9 +2806,9 @@ not_recorded: number
  */
 export interface PredictionRow {
 /**
- * The what-if scenario. Some may be missing: `prediction_notes` says why.
+ * The what-if scenario; some may be missing: `prediction_notes` says why. `as measured`: replayed with everything as it was. `ideal network`: without latency, with infinite bandwidth. `network`: another one. `region balanced`: in the sum over the run; `region balanced in each iteration`: of the main loop. `run balanced in each iteration`: every loop, and the computation directly before and after detected ones. `regions balanced`: every region by itself in the sum over the run. `rank as the mean`: it computes no more than that. `region faster` and `function faster`, with what it calls: computed several times as fast. `rank faster`: the one with which all others exchange messages; without a rank all that answer requests. `threads balanced`: they work equally long in each instance of parallel regions. `function on all threads` of a rank, where one ran it alone.
  */
-scenario: ScenarioKind
+scenario: string
 /**
  * Of `region faster`, `function faster` and `rank faster`: how many times as fast; of the last one null: computation takes no time.
  */
@@ -3083,19 +2841,6 @@ saved_s: number
  * Saving as a fraction of the time that it is of.
  */
 saved_share: number
-}
-/**
- * A note on the predictions.
- */
-export interface NoteInWords {
-/**
- * The note.
- */
-kind: PredictionNote
-/**
- * The note in words.
- */
-text: string
 }
 /**
  * The critical path as it is written.
@@ -3147,10 +2892,6 @@ share: number
  */
 rank: number
 /**
- * Its part.
- */
-rank_s: number
-/**
  * Fraction of the time.
  */
 rank_share: number
@@ -3196,22 +2937,6 @@ elapsed_s: number
  * Path of the region with most time, inner regions excluded.
  */
 heaviest_region: (string | null)
-/**
- * The activity in which ranks differ most, weighted with time: that with the largest SID_A; computation where its SID_A is at least 98 % of that, because it is the cause of what others wait.
- */
-most_dispersed_activity: (ActivityName | null)
-/**
- * Path of the region that adds most to the dispersion of that activity: the largest mean time × ID.
- */
-most_dispersed_region: (string | null)
-/**
- * The largest that an index of dispersion can be, √(1 − 1/P) of P ranks: one rank has all the time.
- */
-id_max: number
-/**
- * Regions in which time is spent, the recorder's own left out.
- */
-regions_with_time: number
 /**
  * The rank that has the largest ID_P in most regions.
  */
@@ -3268,7 +2993,7 @@ ranks: string
  */
 export interface ClusterRow {
 /**
- * Its number, from 1.
+ * Its number, from 1; of a rank of none 0.
  */
 id: number
 /**
@@ -3318,7 +3043,7 @@ region: (string | null)
  */
 operation: (string | null)
 /**
- * The function that calls it.
+ * The function that calls.
  */
 function: (string | null)
 /**
@@ -3330,22 +3055,38 @@ file: (string | null)
  */
 line: (number | null)
 /**
+ * Path of the executable or library; null where the address lies in none.
+ */
+module: (string | null)
+/**
+ * The address that the call returns to, as the module's own tables state it; the raw address where there is no module; null if it is not known.
+ */
+offset: (number | null)
+/**
+ * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known. If its function is not known, those up to the first whose function is.
+ */
+callers: Caller[]
+/**
  * Its share of the time of the cluster's ranks, on average.
  */
 share: number
 }
 /**
- * The method of clustering, and the ranks of no cluster.
+ * Clusters of ranks; as JSON the method of clustering, and the ranks of no cluster.
  */
-export interface ClusteringFacts {
+export interface ClusterTable {
 /**
  * True if ranks run different code.
  */
 different_code: boolean
 /**
- * True if all ranks that compute go through the same iterations; where they run different code and do not, balance over all of them means little.
+ * True if all ranks that compute go through the same iterations, so that what one code takes longer another waits for; where they run different code and do not, balance over all of them means little.
  */
 iterate_together: boolean
+/**
+ * Ranks of no cluster, one object each, as for a cluster: no other rank runs similar code.
+ */
+of_no_cluster: ClusterRow[]
 /**
  * Similarity of the ranks of one cluster: the fraction of the calls of each that the other does not make.
  */
@@ -3358,23 +3099,6 @@ profiles: number
  * Number of ranks that were clustered, at most 500; the others, which are rarer, joined the nearest cluster.
  */
 profiles_clustered: number
-/**
- * Ranks of no cluster, one object each: no other rank runs similar code.
- */
-of_no_cluster: RankOfNoCluster[]
-}
-/**
- * A rank of no cluster.
- */
-export interface RankOfNoCluster {
-/**
- * The rank.
- */
-rank: (number | null)
-/**
- * Code that only this rank runs, as for a cluster.
- */
-own_code: OwnCodeSegment[]
 }
 /**
  * A call site, operation and activity.
@@ -3891,47 +3615,6 @@ state: string
 time_s: number
 }
 /**
- * Successive iterations of the main loop.
- */
-export interface BlockRow {
-/**
- * The number of the first.
- */
-first: number
-/**
- * The number of the last.
- */
-last: number
-/**
- * Mean / longest computation of the ranks.
- */
-load_balance: (number | null)
-/**
- * Longest computation / elapsed time.
- */
-communication: (number | null)
-/**
- * Mean computation / elapsed time.
- */
-parallel: (number | null)
-/**
- * Elapsed time.
- */
-elapsed_s: number
-/**
- * Longest computation of a rank.
- */
-max_computation_s: number
-/**
- * Mean computation of the ranks.
- */
-avg_computation_s: number
-/**
- * The rank that computes longest, the lowest of several; null if none computes.
- */
-slowest_rank: (number | null)
-}
-/**
  * Functions that ranks compute in, by samples of the CPU time of the threads that called `MPI_Init`, in user space. The number of samples in a function is a count, so that all times of functions are estimates; `…_error_s` is a standard error: the root of the sum of the squares of the time that each sample stands for (Poisson). A function includes the code that compilers inline into it from system headers, not from other functions, and the functions that it calls in libraries that call no MPI, if the log has the calls that led to samples.
  */
 export interface FunctionTable {
@@ -3960,9 +3643,9 @@ mpi_s: number
  */
 called_by_mpi: CalledBackRow[]
 /**
- * CPU time for which it is not known in which region or call it was; null if there is none.
+ * The functions of all threads at times for which there are no records: they are missing, recording was paused, or calls were recorded as sums (`LBPROF_MODE=profile`, `LBPROF_LIMIT`) and the recorder did not note where these samples belong. Computation and calls of MPI are not distinguished. Null if there is no such CPU time.
  */
-unplaced: (UnplacedFunctions | null)
+unplaced: (OtherThreadsFunctions | null)
 /**
  * CPU time of the other threads, all ranks together.
  */
@@ -4034,15 +3717,19 @@ max_s: number
 max_rank: number
 }
 /**
- * The functions of all threads at times for which there are no records: they are missing, recording was paused, or calls were recorded as sums (`LBPROF_MODE=profile`, `LBPROF_LIMIT`) and the recorder did not note where these samples belong. Computation and calls of MPI are not distinguished.
+ * The functions of such threads in a region.
  */
-export interface UnplacedFunctions {
+export interface OtherThreadsFunctions {
+/**
+ * Its path.
+ */
+region: string
 /**
  * Samples.
  */
 samples: number
 /**
- * CPU time, the mean over ranks.
+ * Their CPU time, the mean over ranks.
  */
 cpu_s: number
 /**
@@ -4050,7 +3737,11 @@ cpu_s: number
  */
 cpu_error_s: number
 /**
- * The functions, most CPU time or excess first. The slowest rank is the one that computes longest in the whole program, by its calls.
+ * The part of `cpu_s` in which the first thread was in an MPI call.
+ */
+during_mpi_s: number
+/**
+ * The functions, most CPU time or excess first. The slowest rank is the one whose first thread computes longest in the whole program.
  */
 functions: FunctionRow[]
 /**
@@ -4280,35 +3971,6 @@ program: OtherThreadsFunctions
 regions: OtherThreadsFunctions[]
 }
 /**
- * The functions of such threads in a region.
- */
-export interface OtherThreadsFunctions {
-/**
- * Its path.
- */
-region: string
-/**
- * Their CPU time, the mean over ranks.
- */
-cpu_s: number
-/**
- * Standard error of `cpu_s`.
- */
-cpu_error_s: number
-/**
- * The part of `cpu_s` in which the first thread was in an MPI call.
- */
-during_mpi_s: number
-/**
- * The functions, most CPU time or excess first. The slowest rank is the one whose first thread computes longest in the whole program.
- */
-functions: FunctionRow[]
-/**
- * The others together.
- */
-others: OtherFunctions
-}
-/**
  * The functions of a region.
  */
 export interface RegionFunctions {
@@ -4409,22 +4071,6 @@ more_instructions_s: number
  * CPU time that it has more because its instructions take longer. Both add up to its excess of CPU time.
  */
 slower_instructions_s: number
-/**
- * The least IPC of a rank.
- */
-min_ipc: (number | null)
-/**
- * The rank with that value.
- */
-min_ipc_rank: (number | null)
-/**
- * The lowest frequency of a rank.
- */
-min_frequency_hz: (number | null)
-/**
- * The rank with that value.
- */
-min_frequency_rank: (number | null)
 }
 /**
  * A rank in a region whose computation others wait for.

@@ -90,19 +90,19 @@ command: string[]
  */
 complete: boolean
 /**
- * Elapsed time.
+ * T: elapsed time for which at least one rank has records.
  */
 elapsed_s: number
 /**
- * Longest computation of a rank.
+ * max_p T_p: the longest computation of a rank.
  */
 max_computation_s: number
 /**
- * Mean computation of the ranks.
+ * avg_p T_p: the mean computation of all ranks.
  */
 avg_computation_s: number
 /**
- * Time on an ideal network; null if it is not known.
+ * T_ideal, the time that the same would take on an ideal network, which the ratios use: the best that is known, by replay or estimated from iterations; null if neither is.
  */
 t_ideal_s: (number | null)
 /**

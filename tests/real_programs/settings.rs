@@ -19,7 +19,7 @@ use serde_json::Value;
 const RECORD: u64 = 64;
 
 /// The tests, by the setting that they are of.
-const TESTS: [(&str, &str, MpiCheck); 17] = [
+const TESTS: [(&str, &str, MpiCheck); 16] = [
     ("LBPROF_DIR", "templates_are_filled_in", templates_are_filled_in),
     ("LBPROF_DIR", "the_default_is_named_after_the_job", the_default_is_named_after_the_job),
     ("LBPROF_DIR", "a_run_never_mixes_with_an_older_one", a_run_never_mixes_with_an_older_one),

@@ -116,6 +116,16 @@ struct RankSeconds {
     time_s: f64,
 }
 
+impl ImbalancePart {
+    fn new(time_s: f64, overheads: &OverheadBreakdown, n_ranks: f64) -> ImbalancePart {
+        ImbalancePart { time_s, mean_s: time_s / n_ranks, ratio: overheads.ratio_of(time_s) }
+    }
+}
+
+fn largest_value(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
 impl OverheadFigures {
     /// `ranks` are the numbers of the ranks.
     pub(crate) fn new(table: &OverheadTable, ranks: &[u32], bounds: &ListBounds) -> OverheadFigures {
@@ -123,9 +133,7 @@ impl OverheadFigures {
         let ImbalanceSplit { amdahl_s, global_s, temporal_s, chains_s, unsplit_s } = table.imbalance;
         let known = [amdahl_s, Some(global_s), temporal_s, chains_s, unsplit_s];
         let n_ranks = ranks.len().max(1) as f64;
-        let part = |time_s: f64| ImbalancePart { time_s, mean_s: time_s / n_ranks, ratio: overheads.ratio_of(time_s) };
         let n = per_entry(ranks.len(), bounds.values);
-        let largest_of = |of: &[f64]| of.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let phases = overheads.phases.iter().map(|phase| {
             let ratios = overheads.ratios_by_rank(phase);
             let at = ratios.as_deref().and_then(index_of_largest);
@@ -134,9 +142,9 @@ impl OverheadFigures {
                 time_s: phase.total_s(),
                 mean_s: phase.total_s() / n_ranks,
                 ratio: overheads.ratio(phase),
-                ratio_max: ratios.as_deref().map(largest_of),
+                ratio_max: ratios.as_deref().map(largest_value),
                 ratio_max_rank: at.and_then(|at| ranks.get(at).copied()),
-                ratio_by_rank: ratios.map(|ratios| ratios.chunks(n).map(largest_of).collect()),
+                ratio_by_rank: ratios.map(|ratios| ratios.chunks(n).map(largest_value).collect()),
                 ranks_per_ratio: n,
             }
         });
@@ -146,12 +154,12 @@ impl OverheadFigures {
             speedup: overheads.speedup(),
             phases: phases.collect(),
             imbalance: ImbalanceRow {
-                all: part(known.into_iter().flatten().sum()),
-                amdahl: amdahl_s.map(part),
-                global: part(global_s),
-                temporal: temporal_s.map(part),
-                chains: chains_s.map(part),
-                unsplit: unsplit_s.map(part),
+                all: ImbalancePart::new(known.into_iter().flatten().sum(), overheads, n_ranks),
+                amdahl: amdahl_s.map(|time_s| ImbalancePart::new(time_s, overheads, n_ranks)),
+                global: ImbalancePart::new(global_s, overheads, n_ranks),
+                temporal: temporal_s.map(|time_s| ImbalancePart::new(time_s, overheads, n_ranks)),
+                chains: chains_s.map(|time_s| ImbalancePart::new(time_s, overheads, n_ranks)),
+                unsplit: unsplit_s.map(|time_s| ImbalancePart::new(time_s, overheads, n_ranks)),
             },
             alone: table.alone.as_ref().map(|alone| AloneRow {
                 alone_s: alone.alone_s,

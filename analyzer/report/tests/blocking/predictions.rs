@@ -268,10 +268,7 @@ fn nothing_is_balanced_among_ranks_that_run_other_code() {
     let words = "balancing is predicted only among the ranks of one cluster";
     assert!(plain(&report, 100).replace("\n  ", " ").contains(words));
     assert!(
-        json::report_document(&report, &ListBounds::SMALL)["prediction_notes"][0]
-            .as_str()
-            .unwrap()
-            .contains(words)
+        json::report_document(&report, &ListBounds::SMALL)["prediction_notes"][0].as_str().unwrap().contains(words)
     );
     // Who asks for it is answered.
     let asked = Run::asking_of(&Script::parse(text).unwrap(), &["balanced=main"]);

@@ -72,7 +72,6 @@ impl<'a> ConditionParser<'a> {
     }
 
     fn metric(&mut self) -> Result<ConditionMetric, String> {
-        let is_of_name = |char: char| char.is_ascii_alphanumeric() || char == '_';
         let region = if self.has("regions") { Some(self.region()?) } else { None };
         match self.take(is_of_name) {
             "" if self.rest.is_empty() => Err("it ends too early".to_owned()),
@@ -93,4 +92,8 @@ impl<'a> ConditionParser<'a> {
         self.rest = rest.trim_start();
         if self.has("]") && self.has(".") { Ok(path.to_owned()) } else { Err(SYNTAX.to_owned()) }
     }
+}
+
+fn is_of_name(char: char) -> bool {
+    char.is_ascii_alphanumeric() || char == '_'
 }

@@ -809,6 +809,29 @@ fn workers_that_wait_for_a_sleeping_coordinator_say_so() {
     assert!((0.5..0.7).contains(&gain.share), "{gain:?}");
 }
 
+#[test]
+fn a_rank_with_a_loop_of_its_own_is_waited_for_by_its_work_and_not_by_its_messages() {
+    const STEPS: u32 = 40;
+    let scenario = ranks(4).each(|rank, script| match rank {
+        0 => script
+            .repeat(STEPS, |_, script| {
+                let to_itself = |record: &mut Record| (record.peer, record.tag, record.comm) = (0, 0, 1);
+                script.compute(8.0).at("halo").call(Operation::Sendrecv_replace, 0.01, to_itself)
+            })
+            .at("sum")
+            .allreduce(8, 0.1),
+        _ => script
+            .repeat(STEPS, |_, script| {
+                script.compute(4.0).at("end").call(Operation::Barrier, 0.01, |record| record.comm = 1)
+            })
+            .at("sum")
+            .allreduce(8, 160.1),
+    });
+    let report = named(scenario, "two codes");
+    let words = lbprof_report::findings::answer_in_words(&report);
+    assert!(words.contains("rank 0") && !words.contains("for each message"), "{words}");
+}
+
 /// Three workers ask rank 0, which answers at once, and look after 25 ms whether the answer has come.
 fn sleeping_polls() -> Report {
     const ROUNDS: u32 = 30;

@@ -5,7 +5,7 @@ use crate::findings::phrases::ranks::{cluster_ranks, named_ranks};
 use crate::findings::shared::loss_parts::LossParts;
 use crate::findings::shared::{coordinator, gain};
 use crate::losses::finding::{Finding, FindingAdvice, FindingCause};
-use crate::rows::words::format_seconds;
+use crate::rows::words::{format_seconds, seconds_like};
 
 /// Detects that the judged ranks wait for the work of a coordinator.
 pub fn find_busy_coordinator(report: &Report, parts: &LossParts) -> Option<Finding> {
@@ -15,10 +15,13 @@ pub fn find_busy_coordinator(report: &Report, parts: &LossParts) -> Option<Findi
     let named = named_ranks(&found.ranks);
     let (need, its) = if found.ranks.len() > 1 { ("need", "their") } else { ("needs", "its") };
     let each = match found.messages {
-        0 => String::new(),
+        0 => format!(
+            ", with code of {its} own and {} of computation",
+            seconds_like(found.computation_s, report.verdict.elapsed_s)
+        ),
         n => format!(", which {need} {} for each {what}", format_seconds(found.computation_s / n as f64)),
     };
-    let advice = match (found.polls, found.answers) {
+    let change = match (found.polls, found.answers) {
         (true, _) => {
             format!("let {named} look for messages more often in {its} work, or answer them from another thread")
         }
@@ -29,11 +32,16 @@ pub fn find_busy_coordinator(report: &Report, parts: &LossParts) -> Option<Findi
             format!("shorten the work of {named} for each message, send less often, or let two ranks receive")
         }
     };
+    let is_for_messages = found.messages != 0;
+    let advice = match is_for_messages {
+        true => FindingAdvice::Try(change),
+        false => FindingAdvice::LookAt(format!("whether {waiting} can take a part of {its} work")),
+    };
     Some(Finding {
         ranks: found.ranks.clone(),
         place: Some(coordinator::coordinator_place(report, found)),
-        gain: gain::of_coordinator(report, found),
-        advice: Some(FindingAdvice::Try(advice)),
+        gain: if is_for_messages { gain::of_coordinator(report, found) } else { None },
+        advice: Some(advice),
         evidence: vec![("computation_s", found.computation_s), ("messages", found.messages as f64)],
         ..Finding::part(
             "busy coordinator",

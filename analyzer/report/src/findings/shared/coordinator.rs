@@ -27,7 +27,7 @@ pub struct AwaitedCoordinator {
     pub waited_s: f64,
     /// Seconds of their computation.
     pub computation_s: f64,
-    /// Requests that they answer, or messages that they take without an answer.
+    /// Requests that they answer, or messages that they take without an answer; 0: the others wait for their work alone.
     pub messages: u64,
     /// True if they answer.
     pub answers: bool,
@@ -116,11 +116,8 @@ impl AwaitedCoordinator {
         }
     }
 
-    /// Describes a rank by the numbers of its calls, or returns `None` if the others do not wait for its messages, but for its entry into collectives.
+    /// Describes a rank by the numbers of its calls. Where the others do not wait for its messages, but for its entry into collectives, they say nothing.
     fn from_calls(report: &Report, rank: u32, region: String) -> Option<AwaitedCoordinator> {
-        if !is_messages_waited_for(report) {
-            return None;
-        }
         let [sent, received] = ["send", "recv"]
             .map(|end| calls_of(report, rank, |operation| operation.to_ascii_lowercase().ends_with(end)));
         let answers = sent >= received / MAX_REQUESTS_PER_ANSWER;
@@ -128,7 +125,11 @@ impl AwaitedCoordinator {
             ranks: vec![rank],
             waited_s: 0.0,
             computation_s: report.ranks.iter().find(|row| row.rank == rank)?.computation_s,
-            messages: if answers { sent } else { received },
+            messages: match (is_messages_waited_for(report), answers) {
+                (false, _) => 0,
+                (true, true) => sent,
+                (true, false) => received,
+            },
             answers,
             polls: polls_at_all(report, rank),
             sleeps_between_polls: is_asleep_between_polls(report, rank),

@@ -487,7 +487,8 @@ fn slowest_in_turn(model: &Model) -> Vec<(u32, f64)> {
 
 /// The call with most time in MPI: the longest come first in the table.
 fn longest_call(inputs: &LossInputs) -> Option<LossAt> {
-    let in_mpi = |row: &&SiteRow| row.activity != Activity::Recorder && row.sum.seconds > 0.0;
-    let row = inputs.base.call_sites.iter().filter(in_mpi).find(|row| is_judged(inputs.verdict, row))?;
+    let mut in_mpi =
+        inputs.base.call_sites.iter().filter(|row| row.activity != Activity::Recorder && row.sum.seconds > 0.0);
+    let row = in_mpi.find(|row| is_judged(inputs.verdict, row))?;
     Some(LossAt { operation: row.operation.clone(), place: row.place.clone(), share: None })
 }

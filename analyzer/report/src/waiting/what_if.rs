@@ -332,6 +332,11 @@ fn replayed_s(followed: &ReplayResults, scenario: WhatIfScenario) -> Option<f64>
     followed.scenario_times.iter().find(|(replayed, _)| *replayed == scenario).map(|&(_, time_s)| time_s)
 }
 
+/// Returns the name of a function that scenarios are about.
+fn asked_function(model: &Model, function: u32) -> Option<String> {
+    Some(model.asked_threads.functions.get(function as usize)?.name.clone())
+}
+
 impl PredictionRow {
     /// Returns whether the predicted saving is large enough to be reported.
     pub fn has_gain(&self) -> bool {
@@ -340,7 +345,6 @@ impl PredictionRow {
 
     fn new(model: &Model, scenario: WhatIfScenario, time_s: f64, measured_s: Option<f64>) -> PredictionRow {
         let asked = &model.asked_threads;
-        let function = |function: u32| Some(asked.functions.get(function as usize)?.name.clone());
         let (kind, region, rank, times) = match scenario {
             WhatIfScenario::Ideal => ("ideal network", None, None, None),
             WhatIfScenario::Measured => ("as measured", None, None, None),
@@ -356,10 +360,12 @@ impl PredictionRow {
                 let region = region.and_then(|region| asked.regions.get(region as usize));
                 ("threads balanced", region.map(|region| region.name.clone()), None, None)
             }
-            WhatIfScenario::Spread(spread) => ("function on all threads", function(spread), None, None),
+            WhatIfScenario::Spread(spread) => ("function on all threads", asked_function(model, spread), None, None),
             WhatIfScenario::Faster(region, times) => ("region faster", region_path(model, region), None, Some(times)),
             WhatIfScenario::RankFaster(rank, times) => ("rank faster", None, Some(rank), Some(times)),
-            WhatIfScenario::FunctionFaster(faster, times) => ("function faster", function(faster), None, Some(times)),
+            WhatIfScenario::FunctionFaster(faster, times) => {
+                ("function faster", asked_function(model, faster), None, Some(times))
+            }
         };
         let (latency_s, bytes_per_s) = match scenario {
             WhatIfScenario::Network(latency_s, bytes_per_s) => (Some(latency_s), Some(bytes_per_s)),

@@ -1,7 +1,8 @@
 //! Runs → tables and their columns.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::TableRequest;
 use crate::key::{BUILT_IN, KeyValue, RANKS, compare_values, known_keys};
@@ -37,25 +38,47 @@ pub fn group_runs<'a>(runs: &'a [StoredRun], wanted: &TableRequest) -> Vec<RunGr
     all
 }
 
-/// Returns the parameters in which two runs differ that have everything else in common.
+/// Returns the parameters in which two runs differ that have everything else in common; by the hash of a sum, seldom a few more.
+///
+/// There may be hundreds of thousands of parameters, so the runs are not grouped anew for each: what a run has besides a parameter is the sum
+/// over all that it has, less that parameter.
 pub fn find_distinguishing_params(runs: &[StoredRun]) -> Vec<String> {
     let keys = known_keys(runs);
-    let compared = || keys.iter().map(String::as_str).filter(|key| is_compared(key)).chain(["program"]);
-    let mut found = BTreeSet::new();
-    for (at, run) in runs.iter().enumerate() {
-        for other in &runs[..at] {
-            let mut differing = compared().filter(|key| KeyValue::look_up(run, key) != KeyValue::look_up(other, key));
-            if let (Some(key), None) = (differing.next(), differing.next()) {
-                found.insert(key);
-            }
-        }
-    }
-    found.into_iter().filter(|key| !BUILT_IN.contains(key)).map(str::to_owned).collect()
+    let sums = runs.iter().map(|run| {
+        let compared = keys.iter().map(String::as_str).filter(|key| is_compared(key)).chain(["program"]);
+        let hashes = compared.map(|key| hash_value(key, KeyValue::look_up(run, key).as_ref()));
+        hashes.fold(0, u64::wrapping_add)
+    });
+    let sums: Vec<u64> = sums.collect();
+    let mut first_of_rest: HashMap<u64, Option<KeyValue>> = HashMap::new();
+    let params = keys.iter().filter(|key| !BUILT_IN.contains(&key.as_str()));
+    let distinguishing = params.filter(|key| {
+        first_of_rest.clear();
+        runs.iter().zip(&sums).any(|(run, sum)| {
+            let value = KeyValue::look_up(run, key);
+            let rest = sum.wrapping_sub(hash_value(key, value.as_ref()));
+            let first = first_of_rest.entry(rest).or_insert_with(|| value.clone());
+            compare_values(std::slice::from_ref(first), &[value]).is_ne()
+        })
+    });
+    distinguishing.cloned().collect()
 }
 
 /// False for keys whose values say nothing about what a run computes.
 fn is_compared(key: &str) -> bool {
     !matches!(key, "run" | "program" | "host")
+}
+
+/// Returns a hash of what a run has for a key: 0 where it has none. The two zeros of floating point are one value.
+fn hash_value(key: &str, value: Option<&KeyValue>) -> u64 {
+    let Some(value) = value else { return 0 };
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    match value {
+        KeyValue::Number(number) => (number + 0.0).to_bits().hash(&mut hasher),
+        KeyValue::Text(text) => text.hash(&mut hasher),
+    }
+    hasher.finish()
 }
 
 fn varying_keys(runs: &[&StoredRun]) -> Vec<String> {

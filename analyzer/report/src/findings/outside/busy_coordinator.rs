@@ -13,10 +13,13 @@ pub fn find_busy_coordinator(report: &Report, parts: &LossParts) -> Option<Findi
     let waiting = report.verdict.cluster.as_ref().map_or_else(|| "the others".to_owned(), cluster_ranks);
     let what = found.unit();
     let named = named_ranks(&found.ranks);
-    let (need, its) = if found.ranks.len() > 1 { ("need", "their") } else { ("needs", "its") };
+    let [need, run, compute, its] = match found.ranks.len() > 1 {
+        true => ["need", "run", "compute", "their"],
+        false => ["needs", "runs", "computes", "its"],
+    };
     let each = match found.messages {
         0 => format!(
-            ", with code of {its} own and {} of computation",
+            ", which {run} code of {its} own and {compute} {}",
             seconds_like(found.computation_s, report.verdict.elapsed_s)
         ),
         n => format!(", which {need} {} for each {what}", format_seconds(found.computation_s / n as f64)),

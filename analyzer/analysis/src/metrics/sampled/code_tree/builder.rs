@@ -209,12 +209,16 @@ impl<'a> CodeTreeBuilder<'a> {
     /// Returns whether a noteworthy part of computation is outside of the function that a call calls.
     fn is_beside(&self, call: u32, times: &[(u32, f64)], frames: &HashMap<u32, Vec<SampleFrame>>) -> bool {
         let functions = self.functions_of_call(call);
+        let is_named = self.calls.callee(call).is_none_or(|node| !node.place.function_label().is_empty());
         let (mut all_s, mut beside_s) = (0.0, 0.0);
         for &(node, seconds) in times {
             let frames = frames.get(&node).map_or(&[][..], Vec::as_slice);
             // The calls that led to others are not all known.
             if frames.first().is_some_and(|outermost| functions.first() == Some(&outermost.name)) {
-                let is_within = FrameMatch::find(&functions, frames).functions == functions.len();
+                let found = FrameMatch::find(&functions, frames);
+                // A function without a name is none that samples name.
+                let is_in_it = is_named || frames.get(found.frames).is_some_and(|next| next.name.is_empty());
+                let is_within = found.functions == functions.len() && is_in_it;
                 all_s += seconds;
                 beside_s += if is_within { 0.0 } else { seconds };
             }

@@ -247,7 +247,7 @@ fn run_on_a_small_disk(mpi: &Mpi, folder: &Path, size: &str, ranks: usize) -> an
 /// Also under two ranks: `size` is a disk's, which their logs fill up.
 fn a_disk_fills_up(mpi: &Mpi, folder: &Path, size: &str, ranks: usize) -> anyhow::Result<()> {
     /// Calls of the program, on each rank.
-    const CALLS: u64 = 300 * (1000 + 50);
+    const CALLS: u64 = 300 * (20 + 400);
     let all = CALLS * ranks as u64;
     let (_, recorded) = run_on_a_small_disk(mpi, folder, size, ranks)?;
     must_say(&recorded, &[1, ranks])?;
@@ -393,7 +393,7 @@ fn what_is_left_of_an_emptied_ring_is_whole(mpi: &Mpi, _: &Path, folder: &Path) 
             }
         }
         // All but a ring of 512.
-        ensure!(300 * (1000 + 50) - 512 <= calls, "run {run}: {calls} calls are there");
+        ensure!(300 * (20 + 400) - 512 <= calls, "run {run}: {calls} calls are there");
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use lbprof_analysis::model::ranks::samples::{CalledBackAt, CpuTime, OffCoreSums}
 use lbprof_analysis::structure::code::code_place::CodePlace;
 use lbprof_analysis::structure::code::symbols;
 use lbprof_collector::definition::{LifetimePoint, MpiObject, ObjectKind, ResourceUsage};
+use lbprof_collector::parallel::TeamPlacement;
 use lbprof_collector::record::CallFlags;
 use lbprof_collector::{Activity, CoreState, Definition, Operation, Record};
 use lbprof_report::findings::{AnswerText, FindingSubject};
@@ -1071,6 +1072,34 @@ fn thread_pool() -> Report {
         })
     });
     sampled_report(written(called(scenario, "renderer scene.in")).path())
+}
+
+/// In 20 steps of 50 ms two threads of each rank share the core to which the launcher has bound it.
+fn bound_pool(cores: u32) -> Report {
+    let program = Program::new(&["-g"]);
+    let (path, build_id) = (program.path.to_str().unwrap().to_owned(), program.build_id.clone());
+    let routine = program.begin("force");
+    let scenario = Scenario::ranks(2).each(move |_, script| {
+        let placement = TeamPlacement { team: 2, cores, ..TeamPlacement::default() };
+        let script = script.define(Definition::TeamPlacement(placement));
+        script.program(&path, &build_id).sampled(1000).repeat(20, move |_, script| {
+            let threads = [4000, 4001].into_iter();
+            let worked = threads
+                .fold(script, |script, thread| script.worker_at(thread, routine, 24.0).in_pool(thread, routine, 2));
+            worked.compute(50.0).barrier(0.2)
+        })
+    });
+    sampled_report(written(called(scenario, "renderer scene.in")).path())
+}
+
+#[test]
+fn threads_that_share_the_core_to_which_they_are_bound_are_the_answer() {
+    let report = bound_pool(1);
+    let words = lbprof_report::findings::answer_in_words(&report);
+    assert_eq!(report.findings[0].kind, "no cores", "{words}");
+    let advice = report.findings[0].advice.as_ref().map(|advice| advice.label_and_text().1.to_owned());
+    assert!(advice.is_some_and(|advice| advice.contains("Rank 0 has 2 threads and 1 core")), "{words}");
+    assert_eq!(bound_pool(2).doubts.fewer_cores, None);
 }
 
 /// In 20 steps the thread that calls MPI prepares work for 40 ms, on its core or `asleep`, and waits for 10 ms until two threads, which sleep else, have done it.

@@ -91,6 +91,9 @@ thresholds! {
     /// Share of serial computation from which on a function is named.
     MIN_FUNCTION_OF_SERIAL_CODE: f64 = 0.3, unit "of serial computation", validated "tests/statements/threads.rs";
 
+    /// Share of its cores' time that a rank's pools of threads use from which on more threads than cores is too many.
+    MIN_USE_OF_BOUND_CORES: f64 = 0.8, unit "of the cores' time", validated "report/tests/situations.rs";
+
     /// Efficiency from which on nothing is worth gaining.
     GOOD_CORE_EFFICIENCY: f64 = 0.95, unit "efficiency", validated "tests/statements/threads.rs";
 

@@ -14,6 +14,7 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
 
 use lbprof_collector::definition::Definition;
+use lbprof_collector::parallel::TeamPlacement;
 use lbprof_collector::record::NONE;
 use lbprof_collector::sample::ThreadPool;
 
@@ -22,6 +23,7 @@ use crate::harmless::signals::run_critical_section;
 use crate::log::OpenLog;
 use crate::system::clock::clock_ns;
 use crate::system::loader::objects;
+use crate::system::process;
 use crate::unwind::PathCall;
 
 pub struct PoolCounts {
@@ -156,8 +158,23 @@ pub fn forget_ended_threads() {
     }
 }
 
+/// The most threads of a pool for which the log has the cores on which they may run.
+static PLACED: AtomicU32 = AtomicU32::new(0);
+
 /// Writes the pools of which the log lacks anything.
 pub fn write_pools(log: &mut OpenLog) {
+    let threads = POOLS.iter().map(|pool| pool.most.load(Relaxed)).max().unwrap_or(0);
+    if threads > 1 && PLACED.fetch_max(threads, Relaxed) < threads {
+        let cores = process::allowed_cores();
+        // Where they may run on all cores of the host, no binding is at fault.
+        if cores < process::host_cores() {
+            log.define(&[Definition::TeamPlacement(TeamPlacement {
+                team: threads,
+                cores,
+                ..TeamPlacement::default()
+            })]);
+        }
+    }
     for (id, pool) in (0..).zip(&POOLS) {
         let (started, ended_cpu_ns) = (pool.started.load(Relaxed), pool.ended_cpu_ns.load(Relaxed));
         if pool.written.swap(started + ended_cpu_ns, Relaxed) != started + ended_cpu_ns {

@@ -57,6 +57,33 @@ pub fn resolve_path(path: &Path) -> PathBuf {
     [started, now].into_iter().flatten().find(|place| place.exists()).unwrap_or_else(|| path.to_owned())
 }
 
+/// Returns the number of cores on which at least one thread of the process may run; 0: it is not known.
+///
+/// A run-time library binds the first thread, too, so its own mask says little.
+pub fn allowed_cores() -> u32 {
+    if sandbox::is_filtered() {
+        return 0;
+    }
+    let mut all = [0_u64; size_of::<libc::cpu_set_t>() / size_of::<u64>()];
+    let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return 0 };
+    let numbers = threads.flatten().filter_map(|thread| thread.file_name().to_str()?.parse::<libc::pid_t>().ok());
+    for number in numbers {
+        let mut mask = [0_u64; size_of::<libc::cpu_set_t>() / size_of::<u64>()];
+        // SAFETY: fills at most the mask.
+        unsafe { libc::sched_getaffinity(number, size_of_val(&mask), mask.as_mut_ptr().cast()) };
+        for (sum, word) in all.iter_mut().zip(mask) {
+            *sum |= word;
+        }
+    }
+    all.iter().map(|word| word.count_ones()).sum()
+}
+
+/// Returns the number of cores of the host; 0: it is not known.
+pub fn host_cores() -> u32 {
+    // SAFETY: a plain question to the C library.
+    u32::try_from(unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }).unwrap_or(0)
+}
+
 pub fn program_name() -> String {
     executable_path().file_name().map_or("unknown".into(), |name| name.to_string_lossy().into_owned())
 }

@@ -7,13 +7,14 @@ use lbprof_collector::definition::EndReason;
 use lbprof_thresholds::metrics::{MIN_OBSERVED_WITHOUT_CORE_S, MIN_TIME_WITHOUT_CORE, MIN_UNCLEAR_POLL_TIME};
 use lbprof_thresholds::verdict::{
     MAX_CALLS_WITHOUT_DEPENDENCE, MAX_SHORT_RUN_S, MIN_CALLS_OF_SHORT_RUN, MIN_DOUBTED_COMPUTATION, MIN_DOUBTED_LOSS,
-    MIN_TIME_OF_FIRST_DOUBT, MIN_WORK_OF_OTHER_THREADS,
+    MIN_TIME_OF_FIRST_DOUBT, MIN_USE_OF_BOUND_CORES, MIN_WORK_OF_OTHER_THREADS,
 };
 
 use lbprof_analysis::metrics::sampled::preemption::{PreemptionLoss, is_yielding, preemption_loss};
 use lbprof_analysis::metrics::sampled::sleep_time::{SleepTime, sleep_time};
 use lbprof_analysis::metrics::threads::ThreadEfficiency;
 use lbprof_analysis::model::ranks::samples::SampledThreads;
+use lbprof_analysis::model::ranks::thread_pools::SampledPool;
 use lbprof_analysis::model::{Model, RankModel};
 use lbprof_analysis::structure::code::sampled_code::SampledCode;
 
@@ -121,12 +122,27 @@ fn failed_ranks(model: &Model) -> BTreeMap<i32, Vec<u32>> {
 }
 
 fn fewer_cores(model: &Model) -> Option<DoubtedRanks<CrowdedCores>> {
-    let efficiency = ThreadEfficiency::new(model)?;
-    let crowded = model.ranks.iter().zip(&efficiency.ranks).filter_map(|(rank, used)| {
+    let efficiency = ThreadEfficiency::new(model);
+    let crowded = model.ranks.iter().enumerate().filter_map(|(at, rank)| {
         let cores = rank.placement.as_ref()?.cores;
-        (0 < cores && cores < used.cores).then_some((rank.rank, CrowdedCores { threads: used.cores, cores }))
+        let threads = match &efficiency {
+            Some(efficiency) => efficiency.ranks.get(at)?.cores,
+            None => busy_pool_threads(rank, f64::from(cores) * model.elapsed_s())?,
+        };
+        (0 < cores && cores < threads).then_some((rank.rank, CrowdedCores { threads, cores }))
     });
     DoubtedRanks::find(crowded, |crowded| f64::from(crowded.threads) / f64::from(crowded.cores))
+}
+
+fn cpu_time_s(pool: &SampledPool) -> f64 {
+    pool.times.iter().map(|(_, time)| time.seconds).sum::<f64>() + pool.unsampled_s
+}
+
+/// Returns the threads of a rank's largest pool, if its pools keep its cores busy for nearly all of this core time.
+fn busy_pool_threads(rank: &RankModel, core_time_s: f64) -> Option<u32> {
+    let busy_s: f64 = rank.pools.iter().map(cpu_time_s).sum();
+    let threads = rank.pools.iter().map(|pool| pool.threads).max()?;
+    (busy_s >= MIN_USE_OF_BOUND_CORES * core_time_s).then_some(threads)
 }
 
 fn no_core_to_compute(model: &Model) -> Option<DoubtedRanks<PreemptionLoss>> {

@@ -20,6 +20,7 @@
 //! | `handles` | what is known of the objects that MPI's handles stand for |
 //! | `markers` | phases and pauses |
 //! | `forward` | the function that each wrapper calls; calls that other tools keep from here |
+//! | `sources` | what is recorded of a thread's time, each source by itself |
 //! | `lifecycle` | when recording starts and stops |
 //! | `verbs` | what is recorded of a call, by its row's verb |
 //! | `wrappers` | the functions that the program calls, made from calls.table |
@@ -38,6 +39,7 @@ mod processor;
 mod recording;
 mod run;
 mod sampling;
+mod sources;
 mod state;
 mod system;
 #[cfg(test)]

@@ -16,7 +16,7 @@ const ANALYSIS: &str =
 
 /// The recorder's modules, likewise.
 const INTERPOSE: &str = "word processor system unwind mpi state harmless run log sampling recording openmp handles \
-                         markers forward lifecycle verbs wrappers";
+                         markers forward sources lifecycle verbs wrappers";
 
 /// A module's path in its crate; the root's is empty.
 type Module = Vec<String>;

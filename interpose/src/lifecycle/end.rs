@@ -6,11 +6,11 @@ use crate::lifecycle::process_state::{LEFT_INIT, MODELS, OPEN, PID, at_work};
 use crate::lifecycle::{end_line, exit_status, finalize, mpi_not_started};
 use crate::log::{self, LOG, closed_log};
 use crate::mpi::world;
-use crate::openmp;
 use crate::recording::flush::{self, DROPPED};
 use crate::recording::{call_path, close};
 use crate::run::offsets;
 use crate::sampling;
+use crate::sources;
 use crate::state::stage::{self, RecordingState, recording_state, set_state};
 use crate::state::thread::{self, RecorderThread};
 use crate::system::clock::{self, read_ticks};
@@ -44,7 +44,7 @@ pub fn on_finalize(thread: &RecorderThread) {
         } else {
             enter::enter_cold(|| {
                 signals::run_critical_section(|| {
-                    openmp::end_openmp(LOG.lock().as_deref_mut());
+                    sources::drain(LOG.lock().as_deref_mut());
                     close::close_all(thread, window_end);
                     log::define_now(Definition::WindowEnd(end));
                     report_silence(end);
@@ -123,7 +123,7 @@ fn end_in_ring(thread: &RecorderThread, reason: EndReason, last: Record) {
     set_state(RecordingState::Done);
     if whole {
         close::write_sums();
-        openmp::end_openmp(LOG.lock_at_end().as_deref_mut());
+        sources::drain(LOG.lock_at_end().as_deref_mut());
         sampling::end_at_exit();
         end_line::report_end(LOG.lock_at_end().as_deref().and_then(Option::as_ref), last.begin);
     }

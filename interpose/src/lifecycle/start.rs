@@ -1,6 +1,6 @@
 //! Recording starts: MPI_Init, MPI_Init_thread, MPI_Session_init.
 
-use crate::forward::{self, bypass, fortran_names, weak};
+use crate::forward::{bypass, weak};
 use crate::handles::comms::creation;
 use crate::handles::requests;
 use crate::harmless::{guard, memory, signals};
@@ -10,14 +10,14 @@ use crate::lifecycle::{exit_status, thread_end};
 use crate::log::{self, LOG, OpenLog};
 use crate::markers::marks;
 use crate::mpi::call::ask_mpi;
-use crate::mpi::{abi, detect, nesting, world};
-use crate::openmp;
+use crate::mpi::{abi, detect, world};
 use crate::recording::{call_path, close, registry};
 use crate::run::agreement::{self, Agreement, StartingRank};
 use crate::run::messages::RunDirectory;
 use crate::run::settings::RecorderSettings;
 use crate::run::{job, launcher, peers, report_request};
 use crate::sampling;
+use crate::sources;
 use crate::state::stage::{RecordingState, recording_state, set_state};
 use crate::state::thread::RecorderThread;
 use crate::system::clock::read_ticks;
@@ -182,10 +182,7 @@ fn begin_recording(thread: &RecorderThread, settings: &RecorderSettings, rank: i
     unsafe { libc::pthread_atfork(Some(before_fork), None, Some(in_child)) };
     exit_status::watch_exit_status();
     sampling::start_sampling(settings.samples, settings.depth);
-    forward::resolve_c();
-    fortran_names::resolve_referenced();
-    nesting::find_mpi();
-    openmp::start_openmp(settings.openmp);
+    sources::install(settings);
     bypass::look_for_bypasses(rank);
     registry::at_thread_ends(thread_end::on_thread_end);
     registry::attach_ring(thread);

@@ -28,13 +28,17 @@ pub mod special;
 mod thread_create;
 mod unload;
 
+use std::ptr::NonNull;
+
 use lbprof_collector::Operation;
 use lbprof_collector::record::{CallFlags, Record};
 
 use crate::forward::{self, NEXT, fortran_names};
 use crate::mpi::lang::{self, ArgumentLanguage};
 use crate::processor::{entry, fortran_entry, marking_entry, rare_branch, read_counter};
-use crate::recording::{nested, room, slot};
+use crate::recording::slot;
+use crate::sources::TimeSource;
+use crate::sources::mpi::MpiCalls;
 use crate::state::entered;
 use crate::state::thread::{self, Canary, UNSEEN, VolatileCell};
 use crate::system::clock::read_ticks;
@@ -102,9 +106,7 @@ macro_rules! body {
         unsafe {
             let thread = thread::current_thread();
             let mut canary = Canary::uninit();
-            let slot =
-                if nested::is_call_nested(thread, &canary) { None } else { room::reserve_slot(thread, &mut canary) };
-            let Some(slot) = slot else {
+            let Some(slot) = MpiCalls::enter(thread, &mut canary) else {
                 entered::leave_entry_state(thread);
                 let next: Next = std::mem::transmute($next);
                 return next($($argument),*);
@@ -171,7 +173,7 @@ unsafe fn finish_call<C: VerbCall>(
         if folds && ok {
             verbs::fold_repetition(thread, slot);
         }
-        nested::release_call(thread);
+        MpiCalls::leave(thread, &NonNull::new_unchecked(slot));
     }
 }
 

@@ -12,6 +12,8 @@ use crate::openmp::team::{self, Outlined};
 use crate::openmp::waits::{WaitKind, wait_for_mutex, wait_if, wait_in_region};
 use crate::openmp::{ompt, reporting};
 use crate::processor::{entry, launch_entry};
+use crate::sources::TimeSource;
+use crate::sources::openmp::{OpenmpRegions, RegionStart};
 use crate::state::parallel::AwaitedMutex;
 use crate::state::{entered, thread};
 use crate::system::loader::own_code::openmp_section;
@@ -71,7 +73,7 @@ macro_rules! launchers {
                         ompt::note_site(thread, function);
                         None
                     }
-                    _ => team::begin_region(thread, function, data, threads),
+                    _ => OpenmpRegions::enter(thread, RegionStart { function, data, threads }),
                 };
                 entered::leave_entry_state(thread);
                 if address == 0 {
@@ -82,7 +84,7 @@ macro_rules! launchers {
                 let Some(mut frame) = frame else { return next(function, data, threads, $($argument),*) };
                 let member = team::member as *const () as Word;
                 let result = next(member, &raw mut frame as Word, threads, $($argument),*);
-                team::end_region(thread, &frame);
+                OpenmpRegions::leave(thread, &frame);
                 result
             }
         }

@@ -6,6 +6,7 @@
 //! - What the file holds is checked as it is read: it may have been damaged, or come from another program.
 
 mod cells;
+mod checksum;
 mod error;
 mod functions;
 mod names;
@@ -68,8 +69,17 @@ impl StudyFile {
         // A file from elsewhere must not run anything of its own.
         connection.pragma_update(None, "trusted_schema", false).explain(path)?;
         connection.pragma_update(None, "foreign_keys", true).explain(path)?;
-        schema::check_file(&connection, path)?;
-        Ok(StudyFile { path: path.to_owned(), connection })
+        let study = StudyFile { path: path.to_owned(), connection };
+        schema::check_file(&study.connection, path)?;
+        study.check_runs()?;
+        Ok(study)
+    }
+
+    /// Refuses a study whose runs are not those that their checksums are of.
+    fn check_runs(&self) -> Result<(), StoreError> {
+        let Some(number) = self.read(checksum::find_damaged)? else { return Ok(()) };
+        let what = format!("the rows of run {number} are not those that its checksum is of");
+        Err(StoreError::damaged(&self.path, &what))
     }
 
     /// The path of the file.
@@ -94,6 +104,7 @@ impl StudyFile {
             None => {}
         }
         let number = write::write_run(&transaction, run, number).explain(&path)?;
+        checksum::write_checksum(&transaction, number).explain(&path)?;
         transaction.commit().explain(&path)?;
         Ok(number)
     }

@@ -10,7 +10,7 @@ use super::error::{ExplainError, StoreError};
 const APPLICATION_ID: i32 = 0x4c42_5053;
 
 /// The version of the tables below, and the only one that is read: the one before it was never released.
-const VERSION: i32 = 5;
+const VERSION: i32 = 4;
 
 /// A table of a study.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +63,7 @@ pub const TABLES: [StudyTable; 13] = [
     StudyTable { name: "functions", key: "run, position" },
 ];
 
-/// Makes the tables. The comments are in the file of a study, and docs/study-tables.schema.json is made from them.
+/// Makes the tables, and the one of checksums. The comments are in the file of a study, and docs/study-tables.schema.json is made from them.
 pub const CREATE_TABLES: &str = "
 CREATE TABLE runs (
   run INTEGER PRIMARY KEY AUTOINCREMENT, -- Its number in the study: 1, 2 … in the order of adding; never reused.
@@ -188,6 +188,10 @@ CREATE TABLE functions (
   mean_s REAL, -- Its CPU time in computation, the mean over ranks.
   error_s REAL, -- Standard error of that; NULL where `function` is.
   PRIMARY KEY (run, position)
+);
+CREATE TABLE checksums (
+  run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
+  crc INTEGER NOT NULL
 );
 ";
 

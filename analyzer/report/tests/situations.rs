@@ -2,6 +2,7 @@
 //!
 //! `UPDATE_DOCS=1` writes the screens into the document.
 
+use std::ops::Range;
 use std::path::Path;
 
 use lbprof_analysis::model::Model;
@@ -776,6 +777,17 @@ fn awaited_master() -> Report {
     named(scenario, "dem packing.in")
 }
 
+/// The report on a task farm of which these ranks sleep for most of their computation.
+fn farm_asleep(scenario: Scenario, asleep: Range<usize>) -> Report {
+    let dir = written(called(scenario, "farm tasks.txt"));
+    let mut model = model_in(dir.path());
+    for rank in &mut model.ranks[asleep] {
+        let places = vec![((0, Activity::Computation, CoreState::Asleep), 0.9)];
+        rank.samples.off_core = Some(OffCoreSums { places, known_s: 1.0 });
+    }
+    Report::new(&model, &symbols::sites_without_names(&model.sites))
+}
+
 /// Rank 0 serves three workers, then finds no message and sleeps for 30 ms. Their tasks take 10 ms: what they ask for next lies there for 20 ms.
 fn sleeping_coordinator() -> Report {
     const ROUNDS: u32 = 30;
@@ -793,11 +805,7 @@ fn sleeping_coordinator() -> Report {
             script.at("write").send(0, 0, 8, 0.1).at("end").recv(0, 1, 8, wait).compute(10.0)
         }),
     });
-    let dir = written(called(scenario, "farm tasks.txt"));
-    let mut model = model_in(dir.path());
-    let places = vec![((0, Activity::Computation, CoreState::Asleep), 0.9)];
-    model.ranks[0].samples.off_core = Some(OffCoreSums { places, known_s: 1.0 });
-    Report::new(&model, &symbols::sites_without_names(&model.sites))
+    farm_asleep(scenario, 0..1)
 }
 
 #[test]
@@ -852,13 +860,7 @@ fn sleeping_polls() -> Report {
             asked.at("receive").recv(0, 1, 8, 0.01)
         }),
     });
-    let dir = written(called(scenario, "farm tasks.txt"));
-    let mut model = model_in(dir.path());
-    for rank in 1..4 {
-        let places = vec![((0, Activity::Computation, CoreState::Asleep), 0.9)];
-        model.ranks[rank].samples.off_core = Some(OffCoreSums { places, known_s: 1.0 });
-    }
-    Report::new(&model, &symbols::sites_without_names(&model.sites))
+    farm_asleep(scenario, 1..4)
 }
 
 #[test]

@@ -36,11 +36,11 @@ pub struct RegionRow {
     /// Its name without lines, the same in all versions of the program; null for a marked region.
     pub code: Option<CodeName>,
     /// `marked`: by a marker; also the whole program. `found`: in the calls, a loop or code between calls.
-    #[serde(rename = "source", serialize_with = "source")]
+    #[serde(rename = "source", serialize_with = "source_name")]
     #[schemars(with = "String")]
     pub found: bool,
     /// Kind of the region, as it was marked: `useful` work, the default; `control` of parallelism, partitioning and the like; `serial` work.
-    #[serde(serialize_with = "kind")]
+    #[serde(serialize_with = "kind_name")]
     #[schemars(with = "String")]
     pub kind: RegionKind,
     /// True if its invocations are iterations.
@@ -99,11 +99,11 @@ pub struct RegionActivity {
     pub id: Option<f64>,
 }
 
-fn source<S: Serializer>(&found: &bool, serializer: S) -> Result<S::Ok, S::Error> {
+fn source_name<S: Serializer>(&found: &bool, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(if found { "found" } else { "marked" })
 }
 
-fn kind<S: Serializer>(kind: &RegionKind, serializer: S) -> Result<S::Ok, S::Error> {
+fn kind_name<S: Serializer>(kind: &RegionKind, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(kind.name())
 }
 

@@ -11,7 +11,7 @@ use crate::run::ranks::RankRow;
 pub struct SoleStorageRank {
     /// Number of the rank in MPI_COMM_WORLD.
     pub rank: u32,
-    /// What its bytes are of, whichever are more: "write" or "read".
+    /// The access with more bytes: "write" or "read".
     pub access: &'static str,
     /// Bytes that it wrote or read.
     pub bytes: u64,

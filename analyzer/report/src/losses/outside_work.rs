@@ -93,7 +93,7 @@ impl OutsideWork {
     }
 }
 
-/// Returns whether work of so many seconds may be a step of a loop that was found in the calls, where the step's first or last call is missing.
+/// Returns whether work that takes `work_s` may be a step of a loop that was found in the calls, where the step's first or last call is missing.
 fn is_step_of_loop(work_s: f64, series: &IterationSeries) -> bool {
     let known = series.numbers.iter().enumerate().filter(|(_, number)| series.has_computation(**number));
     let steps: Vec<f64> = known.map(|(at, _)| series.seconds_at(Activity::Computation, at)).collect();

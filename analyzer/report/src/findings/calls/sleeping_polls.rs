@@ -5,14 +5,14 @@ use lbprof_thresholds::verdict::MAX_TIME_OF_SMALL_MESSAGE_S;
 use super::messages;
 use crate::Report;
 use crate::findings::phrases::ranks::named_ranks;
-use crate::findings::shared::coordinator::{is_asleep_between_polls, is_poll};
+use crate::findings::shared::coordinator::{advice_on_sleep, is_asleep_between_polls, is_poll};
 use crate::findings::shared::gain;
 use crate::findings::shared::loss_parts::LossParts;
-use crate::losses::finding::{Finding, FindingAdvice, FindingCause};
+use crate::losses::finding::{Finding, FindingCause};
 use crate::rows::words::format_seconds;
 
-/// Detects that most of the time in calls passes between polls in which ranks sleep. What an ideal network would save is no waiting for another rank's work: the
-/// messages are there.
+/// Detects that most of the time in calls passes between polls in which ranks sleep. An ideal network would save it, so that no other rank's work is waited for:
+/// the messages are there.
 pub fn find_sleeping_polls(report: &Report, parts: &LossParts) -> Option<Finding> {
     let at = report.loss_facts.communication.as_ref()?.at.as_ref().filter(|at| is_poll(&at.operation))?;
     let amounts = parts.amounts.as_ref()?;
@@ -33,13 +33,7 @@ pub fn find_sleeping_polls(report: &Report, parts: &LossParts) -> Option<Finding
     Some(Finding {
         ranks: ranks.clone(),
         gain: gain::at_most(report, parts.calls_s, "if they did not sleep"),
-        advice: messages::certain_advice(
-            report,
-            FindingAdvice::Try(
-                "wait for messages in MPI (MPI_Probe, MPI_Recv, MPI_Waitany) instead of polling and sleeping"
-                    .to_owned(),
-            ),
-        ),
+        advice: messages::certain_advice(report, advice_on_sleep()),
         cause: FindingCause::Because(because),
         ..messages::message_finding(report, parts, "sleeping polls", "")
     })

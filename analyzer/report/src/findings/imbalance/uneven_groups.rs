@@ -36,6 +36,9 @@ pub fn find_uneven_code_groups(report: &Report, parts: &LossParts) -> Option<Fin
 fn group_in_words(group: &CodeGroup) -> String {
     let ranks = named_ranks(&group.ranks);
     let Some(code) = &group.code else { return ranks };
-    let of_call = || escape_name(code.place.short_function());
-    format!("{ranks} (in {})", code.region.as_deref().map_or_else(of_call, region_name))
+    let own = match &code.region {
+        Some(region) => region_name(region),
+        None => escape_name(code.place.short_function()),
+    };
+    format!("{ranks} (in {own})")
 }

@@ -4,7 +4,7 @@ use crate::Report;
 use crate::findings::phrases::ranks::{cluster_ranks, named_ranks};
 use crate::findings::shared::loss_parts::LossParts;
 use crate::findings::shared::{coordinator, gain};
-use crate::losses::finding::{Finding, FindingAdvice, FindingCause};
+use crate::losses::finding::{Finding, FindingCause};
 
 /// Detects that the judged ranks wait for a coordinator that sleeps.
 pub fn find_sleeping_coordinator(report: &Report, parts: &LossParts) -> Option<Finding> {
@@ -17,9 +17,7 @@ pub fn find_sleeping_coordinator(report: &Report, parts: &LossParts) -> Option<F
         ranks: found.ranks.clone(),
         place: Some(coordinator::coordinator_place(report, found)),
         gain: gain::of_coordinator(report, found),
-        advice: Some(FindingAdvice::Try(
-            "wait for messages in MPI (MPI_Probe, MPI_Recv, MPI_Waitany) instead of polling and sleeping".to_owned(),
-        )),
+        advice: Some(coordinator::advice_on_sleep()),
         evidence: vec![("computation_s", found.computation_s)],
         ..Finding::part("sleeping coordinator", parts.coordinator_s, FindingCause::Because(because))
     })

@@ -15,7 +15,7 @@ use crate::Report;
 use crate::findings::phrases::functions::function_and_caller;
 use crate::findings::phrases::ranks::named_ranks;
 use crate::losses::LossAt;
-use crate::losses::finding::FindingPlace;
+use crate::losses::finding::{FindingAdvice, FindingPlace};
 use crate::losses::names::region_name;
 
 /// A rank that others wait for, and whose work is not judged with theirs; or several that do the same.
@@ -125,7 +125,7 @@ impl AwaitedCoordinator {
             ranks: vec![rank],
             waited_s: 0.0,
             computation_s: report.ranks.iter().find(|row| row.rank == rank)?.computation_s,
-            messages: match (is_messages_waited_for(report), answers) {
+            messages: match (are_messages_waited_for(report), answers) {
                 (false, _) => 0,
                 (true, true) => sent,
                 (true, false) => received,
@@ -138,8 +138,15 @@ impl AwaitedCoordinator {
     }
 }
 
+/// Advises ranks that sleep between their polls to wait in MPI.
+pub fn advice_on_sleep() -> FindingAdvice {
+    FindingAdvice::Try(
+        "wait for messages in MPI (MPI_Probe, MPI_Recv, MPI_Waitany) instead of polling and sleeping".to_owned(),
+    )
+}
+
 /// Returns whether ranks wait longer for messages than for the last one in a barrier or another collective of all with all.
-fn is_messages_waited_for(report: &Report) -> bool {
+fn are_messages_waited_for(report: &Report) -> bool {
     report.blocking.as_ref().is_some_and(|table| {
         let states = table.sums.states.iter();
         let of_all = states.filter(|(state, _)| matches!(state, WaitState::Barrier | WaitState::NxN));

@@ -46,7 +46,7 @@ pub struct FailCondition {
     text: String,
     metric: ConditionMetric,
     holds: ComparisonOperator,
-    /// What the limit is of the base value and the number; `None`: it is the number.
+    /// Makes the limit of the base value and the number; `None`: the limit is the number.
     of_base: Option<NumberOperator>,
     number: f64,
 }

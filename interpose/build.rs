@@ -1,5 +1,5 @@
 //! Makes the wrappers from calls.table: for each row a body in C and in Fortran, with int and with large counts, and the entry points that
-//! lead to them. src/wrappers/mod.rs defines the steps of a wrapper.
+//! lead to them. src/calls/wrappers/mod.rs defines the steps of a wrapper.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a build script's way to fail")]
 
@@ -14,7 +14,7 @@ const FORTRAN: [&str; 5] = ["", "_", "__", "_f08_", "_f08ts_"];
 /// And with large counts: of MPICH 4.0 (`_large_`), and of later versions and Intel MPI (`_c_`).
 const FORTRAN_LARGE: [&str; 4] = ["_c_f08_", "_c_f08ts_", "_f08_large_", "_f08ts_large_"];
 
-/// Functions that src/wrappers/special.rs writes by hand, as Fortran calls them, and the number of arguments before ierror.
+/// Functions that src/calls/wrappers/special.rs writes by hand, as Fortran calls them, and the number of arguments before ierror.
 const SPECIAL: [(&str, usize); 8] = [
     ("init", 0),
     ("init_thread", 2),
@@ -230,7 +230,7 @@ impl WrapperList {
         );
     }
 
-    /// Adds the names in Fortran of the functions that src/wrappers/special.rs writes by hand. Returns their entries, a line for each function
+    /// Adds the names in Fortran of the functions that src/calls/wrappers/special.rs writes by hand. Returns their entries, a line for each function
     /// and flavour.
     fn add_special(&mut self) -> String {
         self.n_in_table = self.names.len();

@@ -1,4 +1,4 @@
-// Takes the pictures of docs/images: panels of a page, 1280 pixels wide. scripts/pictures makes the pages.
+// Takes the pictures of docs/images: panels of a page, 1280 pixels wide. scripts/pictures/page makes the pages.
 //
 //   npm run screenshots -- PAGES FOLDER
 //

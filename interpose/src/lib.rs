@@ -5,10 +5,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `word` | a register-wide argument |
-//! | `processor` | what depends on the processor: entries of wrappers, registers, its counter of time |
-//! | `system` | what the operating system gives: time, descriptors, facts of the process, system call filters, faults of a ring's pages |
-//! | `unwind` | call paths, from the words on the stack |
+//! | `machine` | a register-wide argument; the processor: entries of wrappers, registers, its counter of time; the operating system: time, descriptors, facts of the process, system call filters, faults of a ring's pages; call paths, from the words on the stack |
 //! | `mpi` | the MPI library of the process: its functions, its binary interface, how arguments are read |
 //! | `state` | plain data: each thread's state, whether the process records |
 //! | `harmless` | no panic leaves, memory may run out, a handler may come at any instant |
@@ -16,36 +13,24 @@
 //! | `log` | the rank's log |
 //! | `sampling` | where threads execute, a few hundred times a second |
 //! | `recording` | a thread's records, from the slot of a call to the log |
-//! | `openmp` | what the threads of OpenMP's parallel regions do |
 //! | `handles` | what is known of the objects that MPI's handles stand for |
-//! | `markers` | phases and pauses |
 //! | `forward` | the function that each wrapper calls; calls that other tools keep from here |
-//! | `sources` | what is recorded of a thread's time, each source by itself |
+//! | `sources` | what is recorded of a thread's time, each source by itself: MPI, the threads of OpenMP's parallel regions, marked phases and pauses |
 //! | `lifecycle` | when recording starts and stops |
-//! | `verbs` | what is recorded of a call, by its row's verb |
-//! | `wrappers` | the functions that the program calls, made from calls.table |
+//! | `calls` | the functions that the program calls, made from calls.table, and what is recorded of each, by its row's verb |
 
 #![cfg_attr(test, allow(dead_code, unused_imports, unused_macros, reason = "without the wrappers"))]
 
+mod calls;
 mod forward;
 mod handles;
 mod harmless;
 mod lifecycle;
 mod log;
-mod markers;
+mod machine;
 mod mpi;
-mod openmp;
-mod processor;
 mod recording;
 mod run;
 mod sampling;
 mod sources;
 mod state;
-mod system;
-#[cfg(test)]
-mod tests;
-mod unwind;
-mod verbs;
-mod word;
-#[cfg(not(test))]
-mod wrappers;

@@ -1,4 +1,4 @@
-"""Runs as frames: what they have is what lb-report says. scripts/test-python has the folder of a run, and lb-report, in the environment."""
+"""Runs as frames: what they have is what lb-report says. scripts/tests/python has the folder of a run, and lb-report, in the environment."""
 
 import json
 import os

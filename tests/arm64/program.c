@@ -1,4 +1,4 @@
-// Recorded natively and by qemu-aarch64 (scripts/test-arm64): both must give the same calls, call paths and iterations.
+// Recorded natively and by qemu-aarch64 (scripts/tests/arm64): both must give the same calls, call paths and iterations.
 #include <mpi.h>
 #include <pthread.h>
 #include <string.h>

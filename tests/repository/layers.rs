@@ -15,8 +15,7 @@ const ANALYSIS: &str =
     "codec partial_result read model structure profile replay metrics select views analyse distributed";
 
 /// The recorder's modules, likewise.
-const INTERPOSE: &str = "word processor system unwind mpi state harmless run log sampling recording openmp handles \
-                         markers forward sources lifecycle verbs wrappers";
+const INTERPOSE: &str = "machine mpi state harmless run log sampling recording handles forward sources lifecycle calls";
 
 /// A module's path in its crate; the root's is empty.
 type Module = Vec<String>;
@@ -279,7 +278,7 @@ const ROOTS: [&str; 9] = [
     "analyzer/study/src/lib.rs",
     "analyzer/lb-report/src/lib.rs",
     "interpose/src/lib.rs",
-    "interpose/src/bin/lb-run.rs",
+    "interpose/lb-run/main.rs",
     "tests/simulator/src/lib.rs",
 ];
 

@@ -229,7 +229,7 @@ fn every_function_is_called(case: &Case) -> anyhow::Result<()> {
         let symbols = Command::new("nm").args(["-D", "--undefined-only"]).arg(program.compiled(&case.mpi)?).output()?;
         imported += &String::from_utf8(symbols.stdout)?;
     }
-    let wrappers = fs::read_to_string(place::workspace().join("interpose/src/wrappers/openmp.rs"))?;
+    let wrappers = fs::read_to_string(place::workspace().join("interpose/src/calls/wrappers/openmp.rs"))?;
     let code = wrappers.lines().filter(|line| !line.trim_start().starts_with("//"));
     let names = code.flat_map(|line| line.split(|char: char| !char.is_alphanumeric() && char != '_'));
     let wrapped = names.filter(|name| name.starts_with("GOMP_") || name.starts_with("omp_set_"));

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync, gzipSync } from "node:zlib";
 
-/** Where scripts/test-page put them. */
+/** Where scripts/tests/page put them. */
 export const FOLDER = process.env.LBPROF_PAGES ?? fileURLToPath(new URL("../../../target/pages", import.meta.url));
 
-/** Path of a page that scripts/test-page made. */
+/** Path of a page that scripts/tests/page made. */
 export function pagePath(name) {
     return join(FOLDER, `${name}.html`);
 }

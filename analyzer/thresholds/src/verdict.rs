@@ -23,10 +23,10 @@ thresholds! {
     MAX_TIME_OF_PAGE_FAULT_S: f64 = 1e-5, unit "s", validated "report/src/findings/imbalance/kernel_work.rs";
 
     /// Bytes from which on a rank accesses storage enough to name it: more than the logs of most runs.
-    MIN_BYTES_OF_SOLE_RANK: u64 = 16_000_000, unit "bytes", validated "report/src/findings/storage.rs";
+    MIN_BYTES_OF_SOLE_RANK: u64 = 16_000_000, unit "bytes", validated "report/src/findings/files/sole_rank.rs";
 
     /// Share of what all ranks write, or read, from which on one does so alone.
-    MIN_SHARE_OF_SOLE_RANK: f64 = 0.9, unit "of the bytes of all ranks", validated "report/src/findings/storage.rs";
+    MIN_SHARE_OF_SOLE_RANK: f64 = 0.9, unit "of the bytes of all ranks", validated "report/src/findings/files/sole_rank.rs";
 
     /// Share of a loss from which on one rank causes it.
     MIN_LOSS_OF_ONE_RANK: f64 = 0.9, unit "of a loss", validated "report/tests/situations.rs";

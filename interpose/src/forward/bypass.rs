@@ -12,12 +12,12 @@ use lbprof_collector::definition::Definition;
 use lbprof_collector::problem::ProblemKind;
 
 use crate::harmless::guard;
+use crate::machine::system::loader::dynamic_symbols::{ObjectSymbols, defined_symbols, undefined_symbols};
+use crate::machine::system::loader::foreign;
+use crate::machine::system::loader::objects;
 use crate::mpi::symbols::{is_c, is_of_mpi};
 use crate::mpi::{nesting, symbols};
 use crate::run::launcher;
-use crate::system::loader::dynamic_symbols::{ObjectSymbols, defined_symbols, undefined_symbols};
-use crate::system::loader::foreign;
-use crate::system::loader::objects;
 use crate::{forward, log};
 
 /// Looks for functions whose calls will not be seen. The log names them, and the first rank reports them.

@@ -24,14 +24,14 @@ use crate::forward::weak::set_word;
 use crate::forward::{BY_NAME, ForwardTarget, NAMES, NEXT, missing_in_fortran, report_missing};
 use crate::harmless::enter;
 use crate::harmless::signals::run_critical_section;
+use crate::machine::processor::ROUTE_MPI;
+use crate::machine::system::loader::by_caller::AddressesByCaller;
+use crate::machine::system::loader::dynamic_symbols::{LoadedSymbols, ObjectSymbols};
+use crate::machine::system::loader::foreign;
+use crate::machine::system::loader::objects;
+use crate::machine::system::loader::objects::ObjectChanges;
 use crate::mpi::symbols::{is_c, is_fortran_mpi, is_of_mpi, keep_loaded};
-use crate::processor::ROUTE_MPI;
 use crate::state::thread;
-use crate::system::loader::by_caller::AddressesByCaller;
-use crate::system::loader::dynamic_symbols::{LoadedSymbols, ObjectSymbols};
-use crate::system::loader::foreign;
-use crate::system::loader::objects;
-use crate::system::loader::objects::ObjectChanges;
 
 /// True if a route is an address.
 static HAS_OTHERS: AtomicBool = AtomicBool::new(false);

@@ -12,9 +12,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use crate::harmless::{enter, guard};
+use crate::machine::word::Word;
 use crate::mpi::symbols::{find_function, is_c};
 use crate::state::thread::{self, N_FREQUENT, N_MOST_FREQUENT, NEXT_FREQUENT};
-use crate::word::Word;
 
 include!(concat!(env!("OUT_DIR"), "/names.rs"));
 

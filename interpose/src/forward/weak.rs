@@ -16,11 +16,13 @@ use std::sync::atomic::{
 };
 
 use crate::harmless::signals;
+use crate::machine::processor::{TABLE_RELOCATION, WORD_RELOCATION};
+use crate::machine::system::loader::dynamic_symbols::{
+    SymbolReference, filled_words, is_undefined_weak, undefined_symbols,
+};
+use crate::machine::system::loader::objects;
+use crate::machine::system::loader::objects::{LoadedObject, ObjectChanges};
 use crate::mpi::symbols;
-use crate::processor::{TABLE_RELOCATION, WORD_RELOCATION};
-use crate::system::loader::dynamic_symbols::{SymbolReference, filled_words, is_undefined_weak, undefined_symbols};
-use crate::system::loader::objects;
-use crate::system::loader::objects::{LoadedObject, ObjectChanges};
 
 /// Counts of loads and unloads when references were last looked at.
 static LOOKED: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];

@@ -6,12 +6,12 @@ use foldhash::fast::FixedState;
 
 use crate::harmless::enter::enter_cold;
 use crate::harmless::signals::HandlerLock;
+use crate::machine::word::Word;
 use crate::mpi::call::ask_mpi;
 use crate::mpi::predefined::{self, PredefinedHandle, is_predefined};
 use crate::recording::registry;
 use crate::state::handle_cache::forget_handle;
 use crate::state::thread::RecorderThread;
-use crate::word::Word;
 
 /// Sizes of datatypes whose handles do not show it, by handle.
 static SIZES: HandlerLock<HashMap<Word, u64, FixedState>> =

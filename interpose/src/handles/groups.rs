@@ -13,10 +13,10 @@ use lbprof_collector::record::NONE;
 use crate::harmless::guard;
 use crate::harmless::signals::HandlerLock;
 use crate::log;
+use crate::machine::word::Word;
 use crate::mpi::abi::current_abi;
 use crate::mpi::call::{self, ask_mpi};
 use crate::mpi::world;
-use crate::word::Word;
 
 /// Ranks that all groups of a log may have together.
 const MAX_RANKS: usize = 1 << 20;

@@ -12,7 +12,7 @@ use lbprof_collector::record::NONE;
 
 use crate::harmless::signals::HandlerLock;
 use crate::log;
-use crate::word::Word;
+use crate::machine::word::Word;
 
 /// The ids of a window or file that calls need.
 #[derive(Clone, Copy, Debug)]

@@ -21,8 +21,8 @@ use lbprof_collector::{Activity, CallFlags};
 
 use crate::harmless::enter;
 use crate::harmless::signals::HandlerLock;
-use crate::processor::{add_on_this_core, exchange_on_this_core, rare_branch};
-use crate::word::Word;
+use crate::machine::processor::{add_on_this_core, exchange_on_this_core, rare_branch};
+use crate::machine::word::Word;
 
 /// The facts about an open request or matched message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,11 +11,11 @@ use lbprof_collector::ring::{MAX_PROBLEMS, RingHead};
 
 use crate::harmless::memory;
 use crate::harmless::signals::{self, InVain};
+use crate::machine::system::files::descriptors;
+use crate::machine::system::files::descriptors::Identity;
 use crate::mpi::nesting;
 use crate::state::stage::{self, is_disabled};
 use crate::state::thread;
-use crate::system::files::descriptors;
-use crate::system::files::descriptors::Identity;
 
 /// Number of occurrences of each kind of problem, by its number.
 static COUNTS: [AtomicU64; MAX_PROBLEMS] = [const { AtomicU64::new(0) }; MAX_PROBLEMS];

@@ -21,11 +21,11 @@ use std::ops::{Deref, DerefMut};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, AtomicUsize};
 
+use crate::machine::system::clock::monotonic_ns;
+use crate::machine::system::process::{self, ThreadActivity};
+use crate::machine::system::sandbox;
 use crate::state::stage;
 use crate::state::thread::{self, RecorderThread, VolatileCell};
-use crate::system::clock::monotonic_ns;
-use crate::system::process::{self, ThreadActivity};
-use crate::system::sandbox;
 
 /// Time for which the end of the process waits for a lock that another thread holds.
 const PATIENCE_NS: u64 = 1_000_000_000;

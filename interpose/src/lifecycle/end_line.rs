@@ -8,10 +8,10 @@ use lbprof_collector::words::{CountedNoun, format_bytes, format_seconds};
 use crate::harmless::guard;
 use crate::lifecycle::process_state::{LEFT_INIT, SETTINGS};
 use crate::log::OpenLog;
+use crate::machine::system::files::descriptors;
+use crate::machine::system::sandbox;
 use crate::recording::flush::DROPPED;
 use crate::run::launcher;
-use crate::system::files::descriptors;
-use crate::system::sandbox;
 
 /// Says on the first rank what was recorded until `end`, in ticks, unless LBPROF_VERBOSE is 0. Says nothing if that could harm: a system call filter may
 /// forbid it, a pipe without a reader may be full, and under a launcher of another MPI each process is a first rank.

@@ -6,7 +6,7 @@ use lbprof_collector::definition::{Definition, LifetimePoint};
 
 use crate::lifecycle::exit_status;
 use crate::log::closed_log;
-use crate::system::clock::read_ticks;
+use crate::machine::system::clock::read_ticks;
 
 /// Adds the return of MPI_Finalize.
 pub fn note_return() {

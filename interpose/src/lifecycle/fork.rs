@@ -2,11 +2,11 @@
 
 use crate::harmless::{guard, memory};
 use crate::lifecycle::process_state::OPEN;
+use crate::machine::system::faults;
 use crate::recording::close;
 use crate::sampling;
 use crate::state::stage::{RecordingState, set_state};
 use crate::state::thread;
-use crate::system::faults;
 use std::sync::atomic::Ordering::Relaxed;
 
 pub unsafe extern "C" fn before_fork() {

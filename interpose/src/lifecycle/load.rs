@@ -3,7 +3,7 @@
 use crate::forward::{bypass, weak};
 use crate::harmless::{enter, guard};
 use crate::lifecycle::mpi_not_started;
-use crate::processor;
+use crate::machine::processor;
 
 /// Runs when the dynamic loader has loaded the recorder, before the program.
 #[ctor::ctor(unsafe)]

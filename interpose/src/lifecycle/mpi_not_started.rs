@@ -13,12 +13,12 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use crate::harmless::guard;
 use crate::lifecycle::exit_status;
 use crate::lifecycle::process_state::BEFORE;
+use crate::machine::system::clock::clock_ns;
+use crate::machine::system::process;
 use crate::mpi::symbols;
 use crate::run::settings::RecorderSettings;
 use crate::run::{job, launcher};
 use crate::state::stage::{RecordingState, recording_state};
-use crate::system::clock::clock_ns;
-use crate::system::process;
 
 /// Longest command that the line repeats whole, in characters.
 const MAX_COMMAND_CHARS: usize = 80;

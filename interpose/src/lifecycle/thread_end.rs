@@ -3,15 +3,15 @@
 use std::ffi::c_void;
 
 use crate::harmless::enter;
-use crate::markers::stack;
+use crate::machine::system::clock::read_ticks;
 use crate::recording::call_path;
 use crate::recording::filled_slots::filled_records;
 use crate::recording::flush::{close_ring, mend_records};
 use crate::recording::registry;
 use crate::sampling;
+use crate::sources::markers::stack;
 use crate::state::stage::{RecordingState, recording_state};
 use crate::state::thread::RecorderThread;
-use crate::system::clock::read_ticks;
 
 /// Runs at the end of the calling thread. Another thread may have its ring from now on.
 ///

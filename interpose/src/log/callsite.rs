@@ -13,10 +13,10 @@ use lbprof_collector::record::NONE;
 use lbprof_collector::sample::{CodeAddress, Sample};
 
 use crate::harmless::guard;
-use crate::system::loader::objects;
-use crate::system::loader::objects::LoadedObject;
-use crate::system::process;
-use crate::unwind::PathCall;
+use crate::machine::system::loader::objects;
+use crate::machine::system::loader::objects::LoadedObject;
+use crate::machine::system::process;
+use crate::machine::unwind::PathCall;
 
 /// Call sites that a log may have: generated code could call from ever new places.
 const MAX_SITES: u32 = 1 << 20;

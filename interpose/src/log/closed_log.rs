@@ -12,8 +12,8 @@ use std::sync::OnceLock;
 use lbprof_collector::definition::Definition;
 use lbprof_collector::writer::block_of;
 
-use crate::system::files::descriptors::write_quietly;
-use crate::system::sandbox;
+use crate::machine::system::files::descriptors::write_quietly;
+use crate::machine::system::sandbox;
 
 struct ClosedLog {
     path: CString,

@@ -11,10 +11,10 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::harmless::{guard, signals};
-use crate::system::files::descriptors;
-use crate::system::files::descriptors::{Identity, identify_file, out_of_the_way};
-use crate::system::files::owned_files::open_owned;
-use crate::system::sandbox;
+use crate::machine::system::files::descriptors;
+use crate::machine::system::files::descriptors::{Identity, identify_file, out_of_the_way};
+use crate::machine::system::files::owned_files::open_owned;
+use crate::machine::system::sandbox;
 
 pub struct LogFile {
     /// Not dropped as it is: its number may be another file's.

@@ -27,9 +27,9 @@ use crate::harmless::signals::HandlerLock;
 use crate::log::callsite::CallSiteTable;
 use crate::log::file::LogFile;
 use crate::log::summaries::EndedThreads;
+use crate::machine::system::{clock, process, sandbox};
+use crate::machine::unwind::PathCall;
 use crate::run::settings::RecorderSettings;
-use crate::system::{clock, process, sandbox};
-use crate::unwind::PathCall;
 
 /// The number in the log of the thread that called MPI_Init.
 pub const FIRST_THREAD: u32 = 0;

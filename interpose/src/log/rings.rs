@@ -13,9 +13,9 @@ use lbprof_collector::format::rings_name;
 use lbprof_collector::ring::Ring;
 use lbprof_collector::words::SystemError;
 
-use crate::system::files::descriptors::{Identity, identify_file, run_without_signals};
-use crate::system::files::kept_file::KeptFile;
-use crate::system::files::owned_files::open_owned;
+use crate::machine::system::files::descriptors::{Identity, identify_file, run_without_signals};
+use crate::machine::system::files::kept_file::KeptFile;
+use crate::machine::system::files::owned_files::open_owned;
 
 struct RingsFile {
     path: PathBuf,

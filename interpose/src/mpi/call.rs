@@ -6,9 +6,9 @@ use std::sync::atomic::{
     Ordering::{AcqRel, Acquire, Release},
 };
 
+use crate::machine::word::Word;
 use crate::mpi::abi::current_abi;
 use crate::mpi::symbols::find_symbol;
-use crate::word::Word;
 
 const SLOTS: usize = 64;
 

@@ -3,11 +3,11 @@
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use crate::machine::word::Word;
 use crate::mpi::abi;
 use crate::mpi::call::ask_mpi;
 use crate::mpi::symbols::find_symbol;
 use crate::mpi::{fortran, predefined};
-use crate::word::Word;
 
 static DETECTED: AtomicBool = AtomicBool::new(false);
 

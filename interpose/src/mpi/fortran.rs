@@ -3,8 +3,8 @@
 use std::ffi::{CStr, CString};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use crate::machine::word::Word;
 use crate::mpi::symbols::find_symbol;
-use crate::word::Word;
 
 #[derive(Clone, Copy)]
 #[repr(usize)]

@@ -4,9 +4,9 @@ use std::ffi::CStr;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use crate::machine::word::{Word, int_at};
 use crate::mpi::abi::{AbiFamily, current_abi};
 use crate::mpi::symbols;
-use crate::word::{Word, int_at};
 
 /// The argument conventions of a family of wrappers. All functions trust that the program calls MPI as the standard says, except for null
 /// addresses, which MPI refuses with an error class after the recorder has looked.

@@ -10,9 +10,9 @@ use std::sync::atomic::{
     Ordering::{Relaxed, Release},
 };
 
+use crate::machine::system::loader::objects;
+use crate::machine::unwind::runtime::{_Unwind_Backtrace, _Unwind_GetCFA, _Unwind_GetIP, UnwinderContext};
 use crate::mpi::symbols;
-use crate::system::loader::objects;
-use crate::unwind::runtime::{_Unwind_Backtrace, _Unwind_GetCFA, _Unwind_GetIP, UnwinderContext};
 
 /// The first address of some code, and its bytes.
 struct CodeRange([AtomicUsize; 2]);

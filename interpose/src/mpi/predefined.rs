@@ -3,9 +3,9 @@
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use crate::machine::word::Word;
 use crate::mpi::abi::{self, AbiFamily, SharedRequests, current_abi};
 use crate::mpi::symbols::find_symbol;
-use crate::word::Word;
 
 #[derive(Clone, Copy)]
 #[repr(usize)]

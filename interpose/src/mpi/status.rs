@@ -1,9 +1,9 @@
 //! Reads statuses.
 
+use crate::machine::word::Word;
 use crate::mpi::abi::{AbiFamily, current_abi};
 use crate::mpi::call::ask_mpi;
 use crate::mpi::predefined::mpi_byte;
-use crate::word::Word;
 
 #[derive(Clone, Copy)]
 pub struct ReceivedStatus {

@@ -5,9 +5,9 @@
 use std::ffi::{CStr, CString};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-use crate::system::loader::dynamic_symbols::ObjectSymbols;
-use crate::system::loader::foreign;
-use crate::system::loader::objects;
+use crate::machine::system::loader::dynamic_symbols::ObjectSymbols;
+use crate::machine::system::loader::foreign;
+use crate::machine::system::loader::objects;
 
 /// Returns the address of a symbol that this library does not define itself, or 0.
 pub fn find_symbol(name: &CStr) -> usize {

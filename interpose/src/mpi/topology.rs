@@ -1,8 +1,8 @@
 //! This rank's neighbours in a communicator's topology (MPI-4.1 chapter 8).
 
+use crate::machine::word::Word;
 use crate::mpi::abi::current_abi;
 use crate::mpi::call::{self, ask_mpi};
-use crate::word::Word;
 
 /// This rank's neighbours, by their ranks in the communicator, in the order of the arguments of neighbourhood collectives (MPI-4.1 §8.6).
 /// `None` is MPI_PROC_NULL.

@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use crate::machine::word::Word;
 use crate::mpi::abi::current_abi;
 use crate::mpi::call::{self, ask_mpi};
 use crate::mpi::predefined::{PredefinedHandle, comm_world, is_predefined};
-use crate::word::Word;
 
 /// The group of MPI_COMM_WORLD, kept while recording; 0: none.
 static WORLD_GROUP: AtomicUsize = AtomicUsize::new(0);

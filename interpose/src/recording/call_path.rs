@@ -1,7 +1,7 @@
 //! The call path of each call.
 //!
 //! A thread keeps the paths that it has had, by return address and stack pointer. One is this call's if the words of the stack that it was found
-//! from are unchanged: they are compared on every call, innermost first, so the path is right each time ([`crate::unwind`]). The few of a place are
+//! from are unchanged: they are compared on every call, innermost first, so the path is right each time ([`crate::machine::unwind`]). The few of a place are
 //! compared one by one, first by the word in which they differ; all of them are in a tree ([`crate::state::path_tree`]). If none is this call's, the
 //! stack is unwound, and the log gets the path's definition before the ring's records that refer to it.
 //!
@@ -22,15 +22,15 @@ use lbprof_collector::problem::ProblemKind;
 use crate::harmless::signals::run_critical_section;
 use crate::harmless::{enter, guard};
 use crate::log::LOG;
-use crate::processor::fetch_early;
+use crate::machine::processor::fetch_early;
+use crate::machine::system::clock::read_ticks;
+use crate::machine::system::loader::own_code;
+use crate::machine::system::{memory, stack};
+use crate::machine::unwind::python::{self, PythonFailure, PythonInterpreter, ReadState};
+use crate::machine::unwind::{self, EntryRegisters, PathEnd, StackPath, StackWord};
 use crate::state::call_paths::{CallPaths, KnownPath, NO_PATHS, PLACES, PathDetails, UnwindingEffort, WAYS, index_of};
 use crate::state::path_tree::{NotEntered, PathRoot, PathWord, WordOwner, WordPlace};
 use crate::state::thread::RecorderThread;
-use crate::system::clock::read_ticks;
-use crate::system::loader::own_code;
-use crate::system::{memory, stack};
-use crate::unwind::python::{self, PythonFailure, PythonInterpreter, ReadState};
-use crate::unwind::{self, EntryRegisters, PathEnd, StackPath, StackWord};
 
 /// A path's key is the stack pointer with these bits: in those that no address has, how often something was unloaded; all others where
 /// paths are return addresses alone.

@@ -8,6 +8,7 @@ use lbprof_collector::definition::Definition;
 use lbprof_collector::record::Record;
 
 use crate::log::{LOG, define_now};
+use crate::machine::system::clock::{monotonic_ns, read_ticks};
 use crate::recording::filled_slots::filled_records;
 use crate::recording::flush::{SUMS, SUMS_ENDED, close_ring, hand_over, place_samples, write_fold};
 use crate::recording::registry::THREADS;
@@ -17,7 +18,6 @@ use crate::sampling;
 use crate::state::stage::{RecordingState, set_state};
 use crate::state::thread::{RecorderThread, VolatileCell};
 use crate::state::thread_log::ThreadLog;
-use crate::system::clock::{monotonic_ns, read_ticks};
 
 /// Time for which the end of recording waits for other threads that are in the recorder.
 const PATIENCE_NS: u64 = 1_000_000_000;

@@ -21,6 +21,8 @@ use lbprof_collector::ring::{MANY_EMPTY, MAX_OPEN};
 use crate::harmless::guard;
 use crate::harmless::signals::run_critical_section;
 use crate::log::{BatchOutcome, FIRST_THREAD, LOG, OpenLog, define_now, is_writing_records, rings};
+use crate::machine::system::clock::read_ticks;
+use crate::machine::system::faults;
 use crate::recording::filled_slots::filled_records;
 use crate::recording::slot::store_record;
 use crate::recording::{lost_records, mpi_time};
@@ -28,8 +30,6 @@ use crate::sampling;
 use crate::state::stage::{RecordingState, recording_state};
 use crate::state::thread::{RecorderThread, VolatileCell};
 use crate::state::thread_log::ThreadLog;
-use crate::system::clock::read_ticks;
-use crate::system::faults;
 
 pub static RECORDED: AtomicU64 = AtomicU64::new(0);
 

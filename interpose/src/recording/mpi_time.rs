@@ -4,9 +4,9 @@ use lbprof_collector::Operation;
 use lbprof_collector::joined::JOINED_COMPLETED;
 use lbprof_collector::record::Record;
 
+use crate::machine::system::clock::read_ticks;
 use crate::recording::filled_slots::filled_records;
 use crate::state::thread::RecorderThread;
-use crate::system::clock::read_ticks;
 
 /// Starts to count anew, and returns this instant, in ticks.
 #[inline(always)]

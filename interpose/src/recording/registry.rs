@@ -15,6 +15,8 @@ use lbprof_collector::words::SystemError;
 use crate::harmless::guard;
 use crate::harmless::signals::HandlerLock;
 use crate::log::{LOG, define_now, rings};
+use crate::machine::system::clock::{self, read_ticks};
+use crate::machine::system::{faults, sandbox};
 use crate::mpi::abi::current_abi;
 use crate::recording::call_path;
 use crate::recording::filled_slots::filled_records;
@@ -24,8 +26,6 @@ use crate::state::phases::OpenPhases;
 use crate::state::stage::{self, RecordingState, recording_state};
 use crate::state::thread::{CLOCK_MONOTONIC, NEXT_FREQUENT, RecorderThread};
 use crate::state::thread_log::ThreadLog;
-use crate::system::clock::{self, read_ticks};
-use crate::system::{faults, sandbox};
 
 /// The threads that record, and their rings.
 pub struct ThreadRegistry {

@@ -7,6 +7,7 @@ use lbprof_collector::record::Record;
 
 use crate::harmless::enter;
 
+use crate::machine::system::clock::read_ticks;
 use crate::mpi::nesting;
 use crate::recording::flush::{self, flush_ring};
 use crate::recording::registry::attach_ring;
@@ -16,7 +17,6 @@ use crate::sampling;
 use crate::state::stage::{self, RecordingState, recording_state};
 use crate::state::thread::{Canary, RecorderThread, VolatileCell};
 use crate::state::thread_log::ThreadLog;
-use crate::system::clock::read_ticks;
 
 /// Reserves the next slot for a call whose wrapper holds `canary`; `None` where nothing is to be recorded.
 ///

@@ -10,6 +10,7 @@ use std::io;
 use lbprof_collector::definition::ClockOffset;
 
 use crate::harmless::guard;
+use crate::machine::word::Word;
 use crate::mpi::call::{call_mpi, call2};
 use crate::mpi::{abi, predefined, world};
 use crate::run::messages::{
@@ -19,7 +20,6 @@ use crate::run::peers::{self, HostMeeting, HostPeers};
 use crate::run::place;
 use crate::run::settings::RecorderSettings;
 use crate::run::{hosts, job, launcher, offsets};
-use crate::word::Word;
 
 /// The agreement of the ranks: the folder, or `None` if nothing is recorded, and the offset of this rank's clock, or `None` if it is not known.
 pub type Agreement = (Option<RunDirectory>, Option<ClockOffset>);
@@ -79,7 +79,7 @@ fn key_of_job(size: i32) -> String {
 }
 
 fn same_clock() -> ClockOffset {
-    ClockOffset { ticks: crate::system::clock::read_ticks(), offset_ns: 0, error_ns: 0 }
+    ClockOffset { ticks: crate::machine::system::clock::read_ticks(), offset_ns: 0, error_ns: 0 }
 }
 
 /// Finds the folder of the job without asking anyone.

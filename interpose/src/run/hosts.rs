@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::system::files::owned_files::{OwnedFolder, open_owned};
+use crate::machine::system::files::owned_files::{OwnedFolder, open_owned};
 
 /// Time to wait for ranks of other hosts. MPI_Init has returned, so they will arrive if they exist; a network file system may show their
 /// files seconds later.

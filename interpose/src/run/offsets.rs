@@ -10,10 +10,10 @@ use std::hash::{BuildHasher, Hasher};
 use lbprof_collector::definition::ClockOffset;
 
 use crate::harmless::signals::HandlerLock;
+use crate::machine::system::clock::{monotonic_ns, read_ticks};
+use crate::machine::word::Word;
 use crate::mpi::call::{self, ask_mpi, call_mpi};
 use crate::mpi::{abi, predefined};
-use crate::system::clock::{monotonic_ns, read_ticks};
-use crate::word::Word;
 
 const EXCHANGES: usize = 12;
 const TAG: Word = 0x6c62;

@@ -29,9 +29,9 @@ use foldhash::quality::FixedState;
 
 use crate::harmless::guard;
 use crate::harmless::signals::HandlerLock;
+use crate::machine::system::files::descriptors;
 use crate::run::launcher;
 use crate::run::messages::{RankIntroduction, frame_message, receive_message};
-use crate::system::files::descriptors;
 
 /// Time for which the leader waits for ranks that it has found, and these for its folder.
 const PATIENCE: Duration = Duration::from_secs(10);

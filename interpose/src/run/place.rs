@@ -13,13 +13,13 @@ use lbprof_collector::starter::{RunStarter, STARTER_FILE};
 use lbprof_collector::words::SystemError;
 
 use crate::harmless::guard;
+use crate::machine::system::clock::read_ticks;
+use crate::machine::system::files::owned_files::{OwnedFolder, file_system_of, open_owned};
+use crate::machine::system::process;
 use crate::mpi::world;
 use crate::run::launcher;
 use crate::run::messages::RunDirectory;
 use crate::run::settings::RecorderSettings;
-use crate::system::clock::read_ticks;
-use crate::system::files::owned_files::{OwnedFolder, file_system_of, open_owned};
-use crate::system::process;
 
 /// Folders of one name that are looked at.
 const MOST: u32 = 100_000;

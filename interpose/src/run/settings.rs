@@ -158,8 +158,8 @@ impl RecorderSettings {
         while let Some(c) = chars.next() {
             match (c, if c == '%' { chars.clone().next() } else { None }) {
                 ('%', Some('j')) => out.push_str(job.as_deref().unwrap_or("0")),
-                ('%', Some('h')) => out.push_str(&crate::system::process::host_of_process()),
-                ('%', Some('x')) => out.push_str(&crate::system::process::program_name()),
+                ('%', Some('h')) => out.push_str(&crate::machine::system::process::host_of_process()),
+                ('%', Some('x')) => out.push_str(&crate::machine::system::process::program_name()),
                 ('%', Some('%')) => out.push('%'),
                 _ => {
                     out.push(c);

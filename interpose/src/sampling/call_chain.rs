@@ -14,11 +14,11 @@
 
 use std::ops::Range;
 
+use crate::machine::system::loader::{objects, own_code};
+use crate::machine::system::perf::StackCopy;
+use crate::machine::unwind::python::{self, EvalLoopFrames, PythonInterpreter};
+use crate::machine::unwind::{self, InterruptedRegisters, PathCall, PathEnd, RuleCache};
 use crate::mpi::symbols;
-use crate::system::loader::{objects, own_code};
-use crate::system::perf::StackCopy;
-use crate::unwind::python::{self, EvalLoopFrames, PythonInterpreter};
-use crate::unwind::{self, InterruptedRegisters, PathCall, PathEnd, RuleCache};
 
 /// Bytes of the stack that the kernel copies: some ten frames of optimized code.
 pub const COPIED_BYTES: u32 = 1024;

@@ -5,7 +5,7 @@
 
 use lbprof_collector::definition::ClockPair;
 
-use crate::system::clock::sample_instant;
+use crate::machine::system::clock::sample_instant;
 
 /// The line through the first instant and the last.
 #[derive(Clone, Copy, Debug)]

@@ -4,9 +4,9 @@
 //! together with other uses: io_uring and AF_XDP refuse to register memory if all of these pages exceed RLIMIT_MEMLOCK. So pages within the allowance
 //! for perf events are missing there, and the recorder takes only a small share.
 
+use crate::machine::system::perf::PAGE;
+use crate::machine::system::process;
 use crate::run::launcher;
-use crate::system::perf::PAGE;
-use crate::system::process;
 
 /// The processes of a host take one page in `SHARE` of those that their user may lock.
 const SHARE: u64 = 8;

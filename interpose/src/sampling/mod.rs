@@ -1,6 +1,6 @@
 //! Samples: where each thread of the process executes, by its CPU time in user space.
 //!
-//! The kernel takes them ([`crate::system::perf`]), into a small ring of each thread; there is no signal, and no thread of ours except for Python
+//! The kernel takes them ([`crate::machine::system::perf`]), into a small ring of each thread; there is no signal, and no thread of ours except for Python
 //! ([`python_reader`]). Any thread of the program that flushes its records, or passes a check point of its ring ([`crate::recording::room`]), looks at
 //! all rings, a few times a second at most, and writes the new samples to the log. Threads that call no MPI function are found in /proc and sampled
 //! alike.
@@ -38,16 +38,16 @@ use lbprof_collector::sample::{SampledThread, SamplingOutcome, SamplingSetup};
 
 use crate::harmless::signals::HandlerLock;
 use crate::log::{self, FIRST_THREAD, LOG, OpenLog};
+use crate::machine::system::clock::{read_ticks, sample_clock};
+use crate::machine::system::loader::objects;
+use crate::machine::system::perf::switches::SwitchEvent;
+use crate::machine::system::perf::{EventOptions, PAGE, PerfEvent, SamplingRefusal, StackCopies};
+use crate::machine::system::sandbox;
 use crate::sampling::call_chain::{COPIED_BYTES, SampleUnwinder};
 use crate::sampling::clock::SampleClock;
 use crate::sampling::locked_memory::{LockedShare, PART};
 use crate::sampling::off_core::OffCoreReader;
 use crate::sampling::sampled_thread::{SampleReading, ThreadSampling};
-use crate::system::clock::{read_ticks, sample_clock};
-use crate::system::loader::objects;
-use crate::system::perf::switches::SwitchEvent;
-use crate::system::perf::{EventOptions, PAGE, PerfEvent, SamplingRefusal, StackCopies};
-use crate::system::sandbox;
 
 /// Taken after the lock of the list of recording threads, and before the log's.
 static SAMPLER: HandlerLock<Option<ThreadSampler>> = HandlerLock::new(None);

@@ -4,11 +4,11 @@ use lbprof_collector::off_core::{OffCoreTimes, ReadInterval};
 use lbprof_collector::sample::Place;
 use lbprof_collector::states::CoreState;
 
-use crate::processor::SYSTEM_CALL;
+use crate::machine::processor::SYSTEM_CALL;
+use crate::machine::system::memory::{MemoryReader, ReadMemory};
+use crate::machine::system::perf::switches::{SwitchEvent, ThreadSwitch};
+use crate::machine::system::process;
 use crate::sampling::clock::SampleClock;
-use crate::system::memory::{MemoryReader, ReadMemory};
-use crate::system::perf::switches::{SwitchEvent, ThreadSwitch};
-use crate::system::process;
 
 const WORTH_WRITING: usize = 128;
 

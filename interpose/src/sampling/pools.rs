@@ -21,10 +21,10 @@ use lbprof_collector::sample::ThreadPool;
 use crate::harmless::enter;
 use crate::harmless::signals::run_critical_section;
 use crate::log::OpenLog;
-use crate::system::clock::clock_ns;
-use crate::system::loader::objects;
-use crate::system::process;
-use crate::unwind::PathCall;
+use crate::machine::system::clock::clock_ns;
+use crate::machine::system::loader::objects;
+use crate::machine::system::process;
+use crate::machine::unwind::PathCall;
 
 pub struct PoolCounts {
     /// Address of the routine; 0: none yet.

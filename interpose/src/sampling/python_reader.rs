@@ -28,13 +28,13 @@ use lbprof_collector::problem::ProblemKind;
 use crate::harmless::guard;
 use crate::harmless::signals::HandlerLock;
 use crate::log;
+use crate::machine::system::clock::{clock_ns, sample_ns};
+use crate::machine::system::loader::foreign::NextFunction;
+use crate::machine::system::perf::wakes;
+use crate::machine::system::sandbox;
+use crate::machine::unwind::python::running::RunningFrames;
+use crate::machine::unwind::python::{self, EvalLoopFrames, PythonInterpreter};
 use crate::state::thread;
-use crate::system::clock::{clock_ns, sample_ns};
-use crate::system::loader::foreign::NextFunction;
-use crate::system::perf::wakes;
-use crate::system::sandbox;
-use crate::unwind::python::running::RunningFrames;
-use crate::unwind::python::{self, EvalLoopFrames, PythonInterpreter};
 
 /// The state of the thread: no samples wake it; it is not there; it reads; it is to end; it ended by itself, and is not started again.
 static STATE: AtomicU8 = AtomicU8::new(UNWANTED);

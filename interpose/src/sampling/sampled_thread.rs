@@ -10,12 +10,12 @@ use lbprof_collector::sample::{
 use lbprof_collector::thread_positions::ThreadLocator;
 
 use crate::log::OpenLog;
+use crate::machine::system::clock::{read_ticks, sample_instant};
+use crate::machine::system::perf::{KernelRecord, PerfEvent, RawCounts};
 use crate::sampling::call_chain::{SampleUnwinder, UnwoundChain};
 use crate::sampling::clock::SampleClock;
 use crate::sampling::off_core::OffCoreReader;
 use crate::sampling::python_reader::PythonReads;
-use crate::system::clock::{read_ticks, sample_instant};
-use crate::system::perf::{KernelRecord, PerfEvent, RawCounts};
 
 pub struct ThreadSampling {
     /// Description of the thread for the log.

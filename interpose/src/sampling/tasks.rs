@@ -7,9 +7,9 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 
+use crate::machine::system::files::kept_file::KeptFile;
+use crate::machine::system::process;
 use crate::sampling::python_reader;
-use crate::system::files::kept_file::KeptFile;
-use crate::system::process;
 
 const FOLDER: &str = "/proc/self/task";
 

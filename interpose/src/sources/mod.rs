@@ -8,6 +8,7 @@
 //! A source that knows of an interval in a state outside of MPI appends [`Record::in_state`](lbprof_collector::record::Record::in_state) to the thread's ring when it
 //! leaves; the rest of the recorder and all of the analysis know the state from `states.table`.
 
+pub mod markers;
 pub mod mpi;
 pub mod openmp;
 
@@ -15,7 +16,7 @@ use crate::log::OpenLog;
 use crate::run::settings::RecorderSettings;
 use crate::state::thread::RecorderThread;
 
-/// A source of time. Its functions are found by [`crate::system::loader::foreign`].
+/// A source of time. Its functions are found by [`crate::machine::system::loader::foreign`].
 pub trait TimeSource {
     /// What is known of a call, or of a region, as a thread enters it.
     type Entry;

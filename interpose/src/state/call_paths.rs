@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{Ordering::Release, compiler_fence};
 
+use crate::machine::unwind::python::ReadState;
+use crate::machine::unwind::{RuleCache, StackWord};
 use crate::state::path_tree::{PathRoot, PathTree};
-use crate::unwind::python::ReadState;
-use crate::unwind::{RuleCache, StackWord};
 
 /// Places of a way in a thread's table of paths: the paths of a program with few call sites share two pages.
 pub const PLACES: usize = 128;

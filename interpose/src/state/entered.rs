@@ -1,14 +1,14 @@
 //! The notes that entries make of calls, kept when a handler interrupts a call before they have been used.
 //!
 //! A call is being entered from the entry's first store, of the stack pointer, to [`forget_entry`]. The entry of a call that a handler makes meanwhile finds
-//! the stack pointer there and first parks the four words ([`crate::processor`]); [`bring_back`] restores them. Handlers interrupt one another in turn,
+//! the stack pointer there and first parks the four words ([`crate::machine::processor`]); [`bring_back`] restores them. Handlers interrupt one another in turn,
 //! so the parked words are a stack, and each step of either leaves them right for a handler that comes after it.
 //!
 //! A handler that leaves by siglongjmp leaves useless words parked. They cost the thread's calls some instructions, and go when there is no room for more.
 
 use std::mem::offset_of;
 
-use crate::processor::{EnteredCall, MAX_PARKED};
+use crate::machine::processor::{EnteredCall, MAX_PARKED};
 use crate::state::thread::{RecorderThread, VolatileCell};
 
 const _: () = assert!(offset_of!(RecorderThread, caller) == offset_of!(EnteredCall, caller));

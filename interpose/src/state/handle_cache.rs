@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use crate::word::Word;
+use crate::machine::word::Word;
 
 const ENTRIES: usize = 16;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use foldhash::fast::FixedState;
 use lbprof_collector::format::OpenRegion;
 
-use crate::system::clock::read_ticks;
+use crate::machine::system::clock::read_ticks;
 
 #[derive(Clone)]
 pub struct OpenPhase {
@@ -20,7 +20,7 @@ pub struct OpenPhase {
 /// A thread's open phases.
 ///
 /// While recording is paused the program goes on to begin and end phases. These are followed, but leave no records; the
-/// changes are written when recording resumes ([`crate::markers::stack::catch_up`]), with their times.
+/// changes are written when recording resumes ([`crate::sources::markers::stack::catch_up`]), with their times.
 #[derive(Default)]
 pub struct OpenPhases {
     /// The phases in the program, outermost first.

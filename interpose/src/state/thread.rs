@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU32, AtomicUsize};
 
 use lbprof_collector::record::Record;
 
+use crate::machine::processor::{self, PARKED_BYTES};
 use crate::mpi::abi::AbiFamily;
-use crate::processor::{self, PARKED_BYTES};
 use crate::state::buffers::GrowingArray;
 use crate::state::call_paths::{CallPaths, KnownPath};
 use crate::state::comm::{CommInfo, UNKNOWN};
@@ -23,7 +23,7 @@ use crate::state::thread_log::ThreadLog;
 /// A word in a frame of this library: while a call, or the recorder, is at work there, it holds the address of the thread's state.
 pub type Canary = MaybeUninit<usize>;
 
-/// A thread's state. The entries of wrappers (crate::processor) use the first five fields at these offsets. The fields that most calls use fill the first
+/// A thread's state. The entries of wrappers (crate::machine::processor) use the first five fields at these offsets. The fields that most calls use fill the first
 /// cache lines.
 #[repr(C)]
 pub struct RecorderThread {
@@ -127,7 +127,7 @@ pub struct RecorderThread {
 
 /// In [`RecorderThread::unusual`]: the call being entered names a communicator or datatype of which nothing is known.
 pub const UNSEEN: u32 = 1;
-/// In [`RecorderThread::unusual`]: ticks are read from CLOCK_MONOTONIC ([`crate::system::clock`]).
+/// In [`RecorderThread::unusual`]: ticks are read from CLOCK_MONOTONIC ([`crate::machine::system::clock`]).
 pub const CLOCK_MONOTONIC: u32 = 2;
 
 /// The tables that fewer calls use than the fields of [`RecorderThread`], before which they lie: so that is near to the C library's data of

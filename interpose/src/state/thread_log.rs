@@ -7,8 +7,8 @@ use lbprof_collector::record::Record;
 use lbprof_collector::ring::Ring;
 use lbprof_collector::summary::SummarySums;
 
+use crate::machine::system::faults;
 use crate::state::phases::OpenPhases;
-use crate::system::faults;
 
 /// The state of a recording thread besides the hot state.
 pub struct ThreadLog {

@@ -6,7 +6,8 @@
 //!   imbalance/      a rank has more work than others: at most one of them explains it
 //!   serialization/  ranks wait for one another though none has that much more work
 //!   outside/        ranks wait for a rank whose work is not judged with theirs
-//!   calls/          time in MPI calls besides that
+//!   files/          time in MPI calls that access files
+//!   calls/          time in MPI calls besides these
 //! ```
 //!
 //! Findings do not overlap: those that are parts add up to what is lost. The largest one is the answer of the first screen, with its own share, place, gain and advice, unless a
@@ -15,12 +16,12 @@
 mod answering;
 mod calls;
 mod conditions;
+pub mod files;
 mod imbalance;
 mod outside;
 pub mod phrases;
 mod serialization;
 mod shared;
-pub mod storage;
 mod whole;
 
 pub use crate::losses::finding::{
@@ -88,8 +89,7 @@ const CALLS: &[DetectPart] = &[
 ];
 
 /// The first that holds explains access to files.
-const FILES: &[DetectPart] =
-    &[calls::late_file_progress::find_late_file_progress, calls::file_access::find_file_access_loss];
+const FILES: &[DetectPart] = &[files::late_progress::find_late_file_progress, files::access::find_file_access_loss];
 
 /// Each that holds is a part of what is lost.
 const OTHERS: &[DetectPart] = &[

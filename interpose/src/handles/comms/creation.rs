@@ -16,11 +16,11 @@ use crate::handles::comms::{members, table};
 use crate::harmless::signals::HandlerLock;
 use crate::harmless::{enter, guard};
 use crate::log;
+use crate::machine::word::Word;
 use crate::mpi::call::ask_mpi;
 use crate::mpi::predefined::{self, PredefinedHandle, is_predefined};
 use crate::mpi::topology::{self, TopologyNeighbours};
 use crate::state::comm::{CommInfo, ParentId, UNKNOWN};
-use crate::word::Word;
 
 /// The difference between the ids of communicators with the same members.
 #[derive(Clone, Copy, PartialEq, Eq)]

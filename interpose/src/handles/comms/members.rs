@@ -4,10 +4,10 @@ use std::ffi::CStr;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use crate::handles::groups;
+use crate::machine::word::Word;
 use crate::mpi::abi::current_abi;
 use crate::mpi::call::{self, ask_mpi};
 use crate::mpi::predefined;
-use crate::word::Word;
 
 /// Number of ranks in MPI_COMM_WORLD; 0 if there is none.
 static WORLD_SIZE: AtomicU32 = AtomicU32::new(0);

@@ -6,12 +6,12 @@ mod table;
 
 use crate::handles::comms::creation::known_or_defined;
 use crate::harmless::enter::enter_cold;
+use crate::machine::word::Word;
 use crate::mpi::predefined::{PredefinedHandle, is_predefined};
 use crate::recording::registry;
 use crate::state::comm::{CommInfo, UNKNOWN};
 use crate::state::handle_cache::forget_handle;
 use crate::state::thread::RecorderThread;
-use crate::word::Word;
 
 /// Returns the facts about `comm`.
 #[inline(always)]

@@ -5,8 +5,8 @@ use std::collections::{HashMap, VecDeque};
 use foldhash::fast::FixedState;
 
 use crate::harmless::signals::HandlerLock;
+use crate::machine::word::Word;
 use crate::state::comm::{CommInfo, UNKNOWN};
-use crate::word::Word;
 
 /// The known communicators. Memory of a description is used again, but not soon, because another thread may be in a call with it.
 struct CommTable {

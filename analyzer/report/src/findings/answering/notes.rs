@@ -1,11 +1,11 @@
 //! Notes after the answer: doubts about the figures, and what they leave out, one each.
 
 use crate::Report;
+use crate::findings::files::sole_rank;
 use crate::findings::phrases::ranks::{
     capitalized_ranks, cluster_ranks, factor_in_words, named_ranks, uncapitalize_text,
 };
 use crate::findings::phrases::{doubts, lifetime, threads};
-use crate::findings::storage;
 use crate::losses::finding::{Finding, FindingCause, FindingSubject, FindingTone};
 use crate::losses::names::region_name;
 use crate::losses::verdict::ClusterChoice;
@@ -132,7 +132,7 @@ fn not_selected(report: &Report) -> Option<String> {
 
 /// The note that the rank with most work writes or reads nearly all that the run does.
 fn sole_storage_rank(report: &Report, answer: &Finding) -> Option<String> {
-    let sole = storage::of_slowest_rank(report).filter(|_| answer.is_part())?;
+    let sole = sole_rank::of_slowest_rank(report).filter(|_| answer.is_part())?;
     let (did, from) = if sole.access == "write" { ("wrote", "to") } else { ("read", "from") };
     let others = match sole.most_of_others {
         0 => "no other rank anything".to_owned(),

@@ -3,10 +3,8 @@
 pub mod busy_target;
 pub mod called_by_mpi;
 pub mod communication;
-pub mod file_access;
 pub mod held_lock;
 pub mod large_messages;
-pub mod late_file_progress;
 pub mod late_progress;
 mod messages;
 pub mod rank_in_calls;

@@ -2,12 +2,12 @@
 
 use super::slowest;
 use crate::Report;
+use crate::findings::files::sole_rank;
 use crate::findings::phrases::doubts::idle_state;
 use crate::findings::phrases::functions::certain_asleep_share;
 use crate::findings::phrases::ranks::{named_ranks, possible_stopper};
 use crate::findings::phrases::working_pool::find_working_pool;
 use crate::findings::shared::loss_parts::LossParts;
-use crate::findings::storage;
 use crate::findings::whole::thread_pool::{pool_in_words, pool_place, uneven_pool};
 use crate::losses::finding::{Finding, FindingAdvice};
 use crate::losses::longest_rank::LongestRank;
@@ -62,7 +62,7 @@ impl SleepOfRank<'_> {
             let whether = format!("whether {named} {have} more work for these threads");
             return format!("{} ({})", uneven_pool(pool).unwrap_or(whether), pool_in_words(pool));
         }
-        match slow.iter().find_map(|&rank| storage::sole_access_of(report, rank)) {
+        match slow.iter().find_map(|&rank| sole_rank::sole_access_of(report, rank)) {
             _ if self.is_stopped => possible_stopper(&named),
             Some(verb) => format!(
                 "whether {named} {wait} for files: then {verb} them in parallel (MPI-IO, a file for each rank), or in the background while ranks \

@@ -3,9 +3,9 @@
 use lbprof_thresholds::verdict::MIN_EXCESS_ASLEEP;
 use lbprof_thresholds::wording::{MAX_UNCHANGED_IMBALANCE, MIN_CHANGED_IMBALANCE};
 
+use crate::findings::files::sole_rank;
 use crate::findings::phrases::ranks::{factor_in_words, named_ranks, short_percent, who_waits};
 use crate::findings::shared::{gain, place};
-use crate::findings::storage;
 use crate::fraction_of;
 use crate::losses::finding::{Finding, FindingAdvice, FindingCause, FindingSubject};
 use crate::losses::longest_rank::LongestRank;
@@ -38,7 +38,7 @@ pub fn with_longest_rank(report: &Report, longest: &LongestRank, found: Finding)
 
 /// Returns advice on code that one rank runs while the others wait.
 pub fn advice_on_serial_code(report: &Report, rank: u32) -> FindingAdvice {
-    FindingAdvice::Try(match storage::sole_access_of(report, rank) {
+    FindingAdvice::Try(match sole_rank::sole_access_of(report, rank) {
         Some(verb) => format!(
             "if this time goes to files, {verb} them in parallel (MPI-IO, a file for each rank), or in the background while ranks compute; else \
              share this code among the ranks"

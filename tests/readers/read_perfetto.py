@@ -95,7 +95,3 @@ for state in blocking["states"]:
         where name = '{state['state']}' or name like '{state['state']} (rank %)'""")
     equal(f"waits: {state['state']}", n, state["count"])
     equal(f"waiting: {state['state']}", time, state["blocked_s"], n)
-causes = query("""select count(*) from slice c join slice w on c.parent_id = w.id
-    where c.name like 'rank %: %' and w.name like '% (rank %)'""")[0][0]
-assert causes > 0
-print("intervals of other ranks in waits:", causes)

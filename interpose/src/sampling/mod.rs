@@ -5,7 +5,8 @@
 //! all rings, a few times a second at most, and writes the new samples to the log. Threads that call no MPI function are found in /proc and sampled
 //! alike.
 //!
-//! The period differs by thread, by chance, and changes every few seconds, so that it does not follow what a program repeats.
+//! The period differs by thread, by chance, and changes every few seconds, so that it does not follow what a program repeats. In long runs it grows
+//! ([`period`]).
 //!
 //! A log with sums of calls alone cannot show where samples belong. Then the first thread passes its records to [`place_cpu_samples`] before they are folded, which
 //! reads the samples taken meanwhile and notes the region and the call in which that thread was. Threads that look at the rings in between leave the
@@ -18,6 +19,7 @@ mod call_chain;
 mod clock;
 mod locked_memory;
 mod off_core;
+pub mod period;
 pub mod pools;
 mod python_reader;
 pub mod refusal_advice;
@@ -42,7 +44,7 @@ use crate::machine::system::clock::{read_ticks, sample_clock};
 use crate::machine::system::loader::objects;
 use crate::machine::system::perf::switches::SwitchEvent;
 use crate::machine::system::perf::{EventOptions, PAGE, PerfEvent, SamplingRefusal, StackCopies};
-use crate::machine::system::sandbox;
+use crate::machine::system::{process, sandbox};
 use crate::sampling::call_chain::{COPIED_BYTES, SampleUnwinder};
 use crate::sampling::clock::SampleClock;
 use crate::sampling::locked_memory::{LockedShare, PART};
@@ -64,11 +66,14 @@ const SCAN_S: f64 = 1.0;
 /// Threads that are sampled from their birth on between two looks for threads, which finds others if they still exist. Each costs some system calls.
 const MAX_BIRTHS: u32 = 256;
 
-/// Threads whose period changes now and then. Each keeps a descriptor open; among more threads the periods differ by chance anyway.
-const MAX_CHANGING_PERIODS: usize = 16;
+/// Threads whose period changes keep a descriptor open each, two with copies of the stack: together they take at most one of `DESCRIPTORS_SHARE` that the
+/// process may have.
+const DESCRIPTORS_SHARE: u64 = 8;
 
 struct ThreadSampler {
     period_ns: u64,
+    /// Time at which sampling began, in ticks.
+    begun: u64,
     counted: bool,
     reading: SampleReading,
     /// True if stacks are copied.
@@ -127,6 +132,7 @@ pub fn start_sampling(per_second: u64, depth: usize) {
     }
     let mut sampler = ThreadSampler {
         period_ns,
+        begun: read_ticks(),
         counted: PerfEvent::has_counters(),
         reading: SampleReading { clock: SampleClock::new(assumed), unwinder: SampleUnwinder::new(depth) },
         has_chains: depth > 0,
@@ -401,7 +407,7 @@ impl ThreadSampler {
     ) -> Result<PerfEvent, SamplingRefusal> {
         let options = EventOptions {
             period_ns: self.period(),
-            has_changing_period: self.threads.len() < MAX_CHANGING_PERIODS,
+            has_changing_period: self.threads.len() < most_changing_periods(),
             clock: sample_clock(),
             counted: self.counted,
             bytes,
@@ -411,13 +417,14 @@ impl ThreadSampler {
         PerfEvent::open(thread, options)
     }
 
-    /// Returns a random period near the requested one, up to a tenth shorter or longer, or near one that can be afforded.
+    /// Returns a random period near the one that is due now, up to a tenth shorter or longer, or near one that can be afforded.
     fn period(&mut self) -> u64 {
         // Xorshift (Marsaglia 2003).
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
-        let period_ns = python_reader::affordable_period(self.period_ns);
+        let elapsed = read_ticks().saturating_sub(self.begun) as f64 / self.reading.clock.rate();
+        let period_ns = python_reader::affordable_period(period::growing_period(self.period_ns, elapsed as u64));
         period_ns - period_ns / 10 + self.random % (period_ns / 5).max(1)
     }
 
@@ -520,6 +527,11 @@ impl ThreadSampler {
         }
         pools::write_pools(log);
     }
+}
+
+/// Returns the number of threads whose period may change.
+fn most_changing_periods() -> usize {
+    (process::most_descriptors() / DESCRIPTORS_SHARE / 2) as usize
 }
 
 /// Bytes for samples without copies of the stack beside those with copies: enough for as long a time as the largest of [`ring_bytes`].

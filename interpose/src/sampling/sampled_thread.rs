@@ -15,6 +15,7 @@ use crate::machine::system::perf::{KernelRecord, PerfEvent, RawCounts};
 use crate::sampling::call_chain::{SampleUnwinder, UnwoundChain};
 use crate::sampling::clock::SampleClock;
 use crate::sampling::off_core::OffCoreReader;
+use crate::sampling::period;
 use crate::sampling::python_reader::PythonReads;
 
 pub struct ThreadSampling {
@@ -55,9 +56,6 @@ pub struct SampleReading {
 }
 
 const WORTH_A_BLOCK: usize = 128;
-
-/// Time for which an event keeps a period, in seconds.
-const PERIOD_S: f64 = 2.0;
 
 impl ThreadSampling {
     pub fn new(thread: SampledThread, event: Option<PerfEvent>, now: u64) -> Self {
@@ -223,7 +221,10 @@ impl ThreadSampling {
 
     /// Returns whether the event has had the same period for long.
     pub fn is_period_old(&self, now: u64, clock: &SampleClock) -> bool {
-        self.event.is_some() && now.saturating_sub(self.period_since) as f64 > PERIOD_S * 1e9 * clock.rate()
+        let period_ns = self.event.as_ref().map(PerfEvent::period_ns);
+        period_ns.is_some_and(|period_ns| {
+            now.saturating_sub(self.period_since) as f64 > period::kept_for_ns(period_ns) as f64 * clock.rate()
+        })
     }
 
     pub fn change_period(&mut self, period_ns: u64, reading: &mut SampleReading) {

@@ -100,6 +100,8 @@ impl RecordedRun {
     /// Returns how the threads of a rank spend their long gaps between polls, by all records and samples of its log.
     fn survey_gaps(&self, header: &LogHeader, leading: &BTreeSet<u32>) -> Result<GapUses, OpenError> {
         let (definitions, mut by_thread) = self.read_cpu_samples(header, leading)?;
+        let weights: BTreeMap<u32, u64> =
+            by_thread.iter().filter_map(|(&thread, samples)| Some((thread, mean_weight_ns(samples)?))).collect();
         let limits = PollGapLimits::from_header(header);
         let mut log = self.merged_log(header, leading)?;
         let mut polls: BTreeMap<u32, PollGapClassifier> = BTreeMap::new();
@@ -132,7 +134,7 @@ impl RecordedRun {
             gaps.entry(thread).or_default().add(&polls.take_gaps());
         }
         let judged = gaps.into_iter().filter(|(_, sums)| sums.ticks > 0).filter_map(|(thread, sums)| {
-            let mut evidence = cpu_evidence(header, &definitions, thread);
+            let mut evidence = cpu_evidence(header, &definitions, thread, weights.get(&thread).copied());
             // The recorder counts the samples in the gaps of the first thread alone.
             if thread != 0 && with_profiles.contains(&thread) {
                 evidence.period_ns = None;
@@ -189,13 +191,24 @@ fn halve_samples(samples: &[CpuSample]) -> Vec<CpuSample> {
         .collect()
 }
 
-fn cpu_evidence(header: &LogHeader, definitions: &RankDefinitions, thread: u32) -> CpuEvidence {
+/// Returns the weight of samples that has as large an error as theirs, which grow in long runs: Σ w² / Σ w.
+fn mean_weight_ns(samples: &[CpuSample]) -> Option<u64> {
+    let weights = || samples.iter().map(|sample| u128::from(sample.weight_ns));
+    let squares: u128 = weights().map(|weight| weight.saturating_mul(weight)).fold(0, u128::saturating_add);
+    squares.checked_div(weights().sum()).and_then(|mean| u64::try_from(mean).ok())
+}
+
+/// Returns what is known of a thread's CPU time. `weight_ns`: the mean weight of its samples, where it has any.
+fn cpu_evidence(header: &LogHeader, definitions: &RankDefinitions, thread: u32, weight_ns: Option<u64>) -> CpuEvidence {
     let is_sampled = definitions.sampled_threads.values().any(|one| one.number == thread);
     // Only the first thread's usage is recorded.
     let usage = definitions.usage.0.as_ref().zip(definitions.usage.1.as_ref()).filter(|_| thread == 0);
     CpuEvidence {
         tick_ns: definitions.clock(header).tick_s() * 1e9,
-        period_ns: definitions.sampling.map(|sampling| sampling.period_ns).filter(|&ns| ns > 0 && is_sampled),
+        period_ns: definitions
+            .sampling
+            .filter(|sampling| sampling.period_ns > 0 && is_sampled)
+            .map(|sampling| weight_ns.unwrap_or(sampling.period_ns)),
         cpu_ns: usage.map(|(first, last)| last.thread_ns.saturating_sub(first.thread_ns)),
     }
 }

@@ -123,7 +123,7 @@ pub struct PerfEvent {
     ring: SampleRing,
     period: SamplePeriod,
     /// The samples without copies of the stack, where `ring` has some with copies.
-    backup: Option<SampleRing>,
+    backup: Option<BackupSamples>,
     /// Bytes of the stack that come with a sample.
     copied_bytes: u32,
     /// The time of the sample that was read last from `ring`.
@@ -131,6 +131,13 @@ pub struct PerfEvent {
     counted: bool,
     /// Mappings that keep its counters alive.
     _counters: Vec<EventMapping>,
+}
+
+/// Rarer samples, for times in which there is no room for others.
+#[derive(Debug)]
+struct BackupSamples {
+    ring: SampleRing,
+    period: SamplePeriod,
 }
 
 /// The memory that the kernel fills: a page of positions, then the samples.
@@ -206,11 +213,13 @@ impl PerfEvent {
         let (ring, backup) = match copies {
             None => (SampleRing::new(&leader, bytes)?, None),
             Some(StackCopies { ring_bytes, .. }) => {
-                let rarer = EventAttributes { sample_period: period_ns.saturating_mul(BACKUP_PERIODS), ..sampling };
+                let rarer_ns = period_ns.saturating_mul(BACKUP_PERIODS);
+                let rarer = EventAttributes { sample_period: rarer_ns, ..sampling };
                 let backup = open_event(thread, Some(&leader), rarer).map_err(SamplingRefusal::Event)?;
+                let backup_period = SamplePeriod::new(&backup, rarer_ns, has_changing_period);
                 let ring = SampleRing { pages: EventMapping::new(&leader, PAGE + ring_bytes)?, bytes: ring_bytes };
                 wakes::add_to_set(&backup, woken_as, thread);
-                (ring, Some(SampleRing::new(&backup, bytes)?))
+                (ring, Some(BackupSamples { ring: SampleRing::new(&backup, bytes)?, period: backup_period }))
             }
         };
         wakes::add_to_set(&leader, woken_as, thread);
@@ -228,7 +237,7 @@ impl PerfEvent {
     }
 
     pub fn locked_bytes(&self) -> u64 {
-        let backup = self.backup.as_ref().map_or(0, |backup| backup.bytes + PAGE);
+        let backup = self.backup.as_ref().map_or(0, |backup| backup.ring.bytes + PAGE);
         (self.ring.bytes + backup) as u64 + PerfEvent::bytes_beside(self.counted)
     }
 
@@ -248,7 +257,7 @@ impl PerfEvent {
     }
 
     fn rings(&self) -> impl Iterator<Item = &SampleRing> {
-        std::iter::once(&self.ring).chain(&self.backup)
+        std::iter::once(&self.ring).chain(self.backup.as_ref().map(|backup| &backup.ring))
     }
 
     fn sample_bytes(&self) -> usize {
@@ -263,6 +272,14 @@ impl PerfEvent {
     /// ones.
     pub fn change_period(&mut self, period_ns: u64, now_ns: u64) {
         self.period.change(period_ns, now_ns);
+        if let Some(backup) = &mut self.backup {
+            backup.period.change(period_ns.saturating_mul(BACKUP_PERIODS), now_ns);
+        }
+    }
+
+    /// Returns the period that samples have now, in nanoseconds.
+    pub fn period_ns(&self) -> u64 {
+        self.period.current_ns()
     }
 
     /// Reads all that was written since the last time.
@@ -280,10 +297,11 @@ impl PerfEvent {
             RECORD_LOST if backup.is_none() => each(KernelRecord::Lost(ring.word(position + 16))),
             _ => {}
         });
-        let Some(backup) = backup else { return };
+        let Some(BackupSamples { ring: backup, period }) = backup else { return };
         backup.read(|kind, _, position| match kind {
             RECORD_SAMPLE => {
-                let (raw, _) = backup.sample(position, *counted);
+                let (mut raw, _) = backup.sample(position, *counted);
+                raw.period_ns = period.period_at(raw.time_ns);
                 if was_full && *last_ns < raw.time_ns {
                     each(KernelRecord::Sample(raw, None));
                 }

@@ -171,6 +171,14 @@ fn delayed_ns() -> u64 {
     schedstat.split_whitespace().nth(1).and_then(|delay| delay.parse().ok()).unwrap_or(0)
 }
 
+/// Returns the number of files that the process may have open at a time.
+pub fn most_descriptors() -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: a live structure; where the call fails no file may be open.
+    unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) };
+    limit.rlim_cur
+}
+
 /// Returns whether no limit of locked memory holds for this process; `false` also where that is not known.
 pub fn may_lock_all() -> bool {
     const CAP_IPC_LOCK: u64 = 14;

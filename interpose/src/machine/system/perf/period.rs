@@ -47,6 +47,11 @@ impl SamplePeriod {
         }
     }
 
+    /// Returns the period of samples from now on, in nanoseconds.
+    pub fn current_ns(&self) -> u64 {
+        self.current_ns
+    }
+
     /// Returns the period, in nanoseconds, of a sample that was taken at a time of the event's clock.
     pub fn period_at(&self, time_ns: u64) -> u64 {
         if time_ns < self.since_ns { self.previous_ns } else { self.current_ns }

@@ -31,6 +31,7 @@
 //! | `format/` | [`summary`] | a thread's whole run as one profile |
 //! | `ring/` | [`ring`] | a thread's file-backed ring |
 //! | `ring/` | [`salvage`] | what a killed rank left in its ring |
+//! | `ring/` | [`saved_sums`] | sums that a killed rank's log lacks |
 //! | `run/` | [`reader`] | a rank's log, read; [`rank_log`]: of all that a rank left; [`folder`]: of all ranks; [`log_paths`]: opens their files |
 //! | `run/` | [`trailer`] | what a log ends with: summaries and index, read without the rest |
 //! | `run/` | `merged_threads` | the records of threads that take the place of the first one |
@@ -57,7 +58,7 @@ pub use record::operations::{operation, semantics};
 pub use record::sampling::{off_core, sample};
 pub use record::{CallFlags, Record};
 pub use record::{clock, definition, joined, options, poll_gaps, problem, starter, states};
-pub use ring::salvage;
+pub use ring::{salvage, saved_sums};
 pub use run::{folder, live_process, live_run, log_paths, rank_log, reader, trailer};
 use run::{merged_threads, sparse_file};
 pub use states::{Activity, CoreState, StateGroup};

@@ -125,6 +125,7 @@ impl IterationTimes for () {
 }
 
 /// A fold over one thread's records, in their order.
+#[derive(Clone)]
 pub struct ProfileFold<T: IterationTimes = ()> {
     /// Start of the records folded since the last [`ProfileFold::take`].
     start: BatchHead,

@@ -10,7 +10,7 @@
 //! its ring holds the rest.
 //!
 //! Names of files in a run's folder: `rank-000012.lbp` and, while the rank records or after it was killed,
-//! `rank-000012.rings`.
+//! `rank-000012.rings`; in long runs also `rank-000012.sums` ([`crate::saved_sums`]).
 
 pub(crate) mod blocks;
 pub(crate) mod codec;
@@ -140,6 +140,11 @@ pub fn log_name(rank: u32) -> String {
 /// Returns the name of the file with the rings of a rank's threads.
 pub fn rings_name(rank: u32) -> String {
     format!("rank-{rank:06}.rings")
+}
+
+/// Returns the name of the file with the sums that the log of a rank lacks.
+pub fn sums_name(rank: u32) -> String {
+    format!("rank-{rank:06}.sums")
 }
 
 /// Returns the rank of a log's name.

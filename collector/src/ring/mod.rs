@@ -12,6 +12,7 @@
 //! `first` + slot, is below the log's end, and the reader drops the copy). Definitions may wait in the head of the first ring, see [`waiting`].
 
 pub mod salvage;
+pub mod saved_sums;
 pub mod waiting;
 
 use std::fs::File;

@@ -14,11 +14,12 @@ use crate::poll_gaps::{GapUse, GapUses, ProfileGaps};
 use crate::polling::{PollGapClassifier, PollGapLimits, PollGapRule, PollSums};
 use crate::problem::{Problem, ProblemKind};
 use crate::profile::ProfileBatch;
-use crate::reader::{LogItem, LogReader, OpenError, SequenceNumbers, UnreadableLog, record_gap_problem};
+use crate::reader::{LogItem, LogReader, OpenError, SequenceNumbers, UnreadableLog, is_sane, record_gap_problem};
 use crate::record::Record;
 use crate::ring::HEAD_BYTES;
 use crate::ring::waiting::WaitingDefinitions;
 use crate::salvage::{SalvagedRing, read_at_most, read_rings};
+use crate::saved_sums::{SavedSums, read_saved_sums};
 use crate::sparse_file::DataOnly;
 use crate::words::{CountedNoun, SystemError};
 
@@ -28,6 +29,8 @@ pub struct RankLog {
     header: LogHeader,
     log: Option<LogReader<DataOnly>>,
     rings: Vec<SalvagedRing>,
+    /// Sums beside the log, which it may have by now.
+    saved: Vec<SavedSums>,
     /// True if the file of its rings holds none: the process died while it made the first one, or the file was emptied.
     has_blank_rings: bool,
     /// True if the log defines a thread, which happens after its ring is made.
@@ -91,9 +94,29 @@ impl RankLog {
         })
     }
 
+    /// Adds the sums in the file at `path`, if there is one, as far as the log lacks them. To be called before anything is read.
+    pub(crate) fn with_saved_sums(mut self, path: &Path) -> RankLog {
+        match open_file(path).and_then(|file| read_saved_sums(&file, self.header.run_id)) {
+            Ok(saved) => self.saved = saved,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => {
+                let detail = format!("{}: {}", path.display(), SystemError(&error));
+                let kind = ProblemKind::of_unreadable(&error);
+                self.waiting.push_back(LogItem::problem(self.header.rank, kind, 1, detail));
+            }
+        }
+        self
+    }
+
     /// Skips records, profiles and rings, for readers of samples. To be called before anything is read.
     pub fn samples_only(self) -> RankLog {
-        RankLog { log: self.log.map(LogReader::samples_only), rings: Vec::new(), polls: None, ..self }
+        RankLog {
+            log: self.log.map(LogReader::samples_only),
+            rings: Vec::new(),
+            saved: Vec::new(),
+            polls: None,
+            ..self
+        }
     }
 
     /// Decides on the time between unsuccessful polls, see [`crate::polling`]: records come as [`PollGapClassifier::next`] gives them, and
@@ -173,6 +196,7 @@ impl RankLog {
             let detail = format!("a hole of {} in the log's file", CountedNoun(hole, "byte"));
             self.waiting.push_back(LogItem::problem(self.header.rank, ProblemKind::Damaged, hole, detail));
         }
+        self.take_in_saved();
         self.salvage();
         self.report_lost_facts();
         self.waiting.pop_front()
@@ -228,6 +252,21 @@ impl RankLog {
             let WaitingDefinitions { from, definitions } = ring.waiting.take().unwrap_or_default();
             if log_bytes <= from && !definitions.is_empty() {
                 self.waiting.push_back(LogItem::Definitions(definitions));
+            }
+        }
+    }
+
+    /// Puts sums that follow what the log has into `waiting`.
+    fn take_in_saved(&mut self) {
+        let saved = std::mem::take(&mut self.saved);
+        let Some(log) = &mut self.log else { return };
+        for SavedSums { batch, gaps } in saved {
+            let (thread, next) = (batch.head.thread, batch.next.first);
+            let follows = log.sequences().next(thread) == batch.head.first && batch.head.first < next;
+            if follows && is_sane(&batch.head) && is_sane(&batch.next) {
+                log.sequences().expect(thread, next);
+                self.waiting.extend(gaps.map(|gaps| LogItem::Definitions(vec![Definition::ProfileGaps(gaps)])));
+                self.waiting.push_back(LogItem::Profile(Box::new(batch)));
             }
         }
     }

@@ -467,7 +467,7 @@ impl SequenceNumbers {
         self.0.get(&thread).copied().unwrap_or(0)
     }
 
-    fn expect(&mut self, thread: u32, next: u64) {
+    pub(crate) fn expect(&mut self, thread: u32, next: u64) {
         if self.0.len() < MOST_THREADS || self.0.contains_key(&thread) {
             self.0.insert(thread, next);
         }
@@ -489,7 +489,7 @@ impl SequenceNumbers {
 }
 
 /// Returns whether the number of open regions is possible. Otherwise each batch could cost as much as all batches before it.
-fn is_sane(head: &BatchHead) -> bool {
+pub(crate) fn is_sane(head: &BatchHead) -> bool {
     head.open.len() <= MAX_OPEN_REGIONS
 }
 

@@ -4,6 +4,7 @@ pub mod callsite;
 pub mod closed_log;
 pub mod file;
 pub mod rings;
+pub mod saved_sums;
 pub mod summaries;
 
 use std::io;
@@ -13,12 +14,13 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use lbprof_collector::Definition;
 
 use lbprof_collector::fold::ProfileFold;
-use lbprof_collector::format::{BatchHead, LogHeader, RecordingMode, log_name};
+use lbprof_collector::format::{BatchHead, LogHeader, RecordingMode, log_name, sums_name};
 use lbprof_collector::polling::{PollGapClassifier, PollGapLimits, PollGapRule};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::profile::ProfileBatch;
 use lbprof_collector::record::Record;
 use lbprof_collector::sample::{Sample, SampleHead};
+use lbprof_collector::saved_sums::SavedSums;
 use lbprof_collector::words::SystemError;
 use lbprof_collector::writer::LogWriter;
 
@@ -26,6 +28,7 @@ use crate::harmless::guard;
 use crate::harmless::signals::HandlerLock;
 use crate::log::callsite::CallSiteTable;
 use crate::log::file::LogFile;
+use crate::log::saved_sums::SavedSumsFile;
 use crate::log::summaries::EndedThreads;
 use crate::machine::system::{clock, process, sandbox};
 use crate::machine::unwind::PathCall;
@@ -72,8 +75,9 @@ pub struct OpenLog {
     mode: RecordingMode,
     limit: u64,
     pub buffer: usize,
-    /// Ticks of one second, as measured so far.
+    /// Ticks of one second, as measured so far, and the ticks at which the log was begun.
     second: u64,
+    begun: u64,
     sampled_at: u64,
     /// Limits that separate waiting from computation between polls.
     lengths: PollGapLimits,
@@ -82,6 +86,7 @@ pub struct OpenLog {
     /// Memory for records that are about to be folded.
     copy: Vec<Record>,
     pub summaries: EndedThreads,
+    saved: SavedSumsFile,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,11 +122,13 @@ impl OpenLog {
             limit: settings.limit,
             buffer: settings.buffer,
             second: per_second.max(1),
+            begun: second.ticks,
             sampled_at: second.ticks,
             lengths: PollGapLimits::from_header(header),
             emptied: 0,
             copy: Vec::new(),
             summaries: EndedThreads::new(settings.summary, header),
+            saved: SavedSumsFile::new(dir.join(sums_name(rank)), header.run_id),
         };
         WRITES_RECORDS.store(log.events(), Relaxed);
         // While any system call may be made still.
@@ -152,6 +159,22 @@ impl OpenLog {
         now.saturating_sub(since) > self.second
     }
 
+    /// Returns whether a slot of the sums that began at `since` is over `now`. Slots last a second and, so that their number grows with the logarithm of
+    /// time, a hundredth of the time so far.
+    pub fn slot_has_passed(&self, since: u64, now: u64) -> bool {
+        now.saturating_sub(since) > self.slot(now)
+    }
+
+    /// Returns the ticks of a slot that is over at `now`.
+    pub fn slot(&self, now: u64) -> u64 {
+        self.second.max(now.saturating_sub(self.begun) / 100)
+    }
+
+    /// Keeps sums that the log lacks beside it, in case that the process is killed. See [`SavedSumsFile::save`].
+    pub fn save(&mut self, sums: &SavedSums, in_second: bool) -> bool {
+        self.saved.save(sums, in_second)
+    }
+
     /// Writes definitions. If that fails, ids in records have no meaning, which is reported as dropped data.
     pub fn define(&mut self, definitions: &[Definition]) -> bool {
         let result = self.writer.definitions(definitions);
@@ -175,6 +198,7 @@ impl OpenLog {
         }
         if !sandbox::is_filtered() {
             rings::give_back(self.emptied);
+            self.saved.remove();
         }
         let summaries = self.summaries.take();
         let written = summaries.iter().try_for_each(|summary| self.writer.summary(summary));
@@ -281,9 +305,9 @@ impl OpenLog {
         is_written
     }
 
-    /// Notes both clocks, at most once a second, and the resources used if `thread`, the calling thread's number in the log, is the first one.
+    /// Notes both clocks, at most once a slot, and the resources used if `thread`, the calling thread's number in the log, is the first one.
     pub fn sample_usage(&mut self, now: u64, thread: u32) {
-        if self.second_has_passed(self.sampled_at, now) {
+        if self.slot_has_passed(self.sampled_at, now) {
             self.sampled_at = now;
             let instant = clock::read_instant();
             let mut facts = if thread == FIRST_THREAD { usage_facts() } else { Vec::new() };

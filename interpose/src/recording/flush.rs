@@ -17,6 +17,7 @@ use lbprof_collector::poll_gaps::{GapSums, ProfileGaps};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::{CallFlags, Record};
 use lbprof_collector::ring::{MANY_EMPTY, MAX_OPEN};
+use lbprof_collector::saved_sums::SavedSums;
 
 use crate::harmless::guard;
 use crate::harmless::signals::run_critical_section;
@@ -259,11 +260,23 @@ fn fold_batch(rank_log: &mut OpenLog, log: &mut ThreadLog, records: &[Record], c
     fold.add_samples(log.cpu_samples.drain(..));
     let folded = rank_log.fold(&mut fold, records, count, || is_still_whole(log, records));
     log.fold = Some(fold);
-    // A killed process loses what is not written, at most this long.
-    if rank_log.second_has_passed(log.folded_at, now) {
+    if rank_log.slot_has_passed(log.folded_at, now) {
         write_fold(rank_log, log, now);
+    } else if rank_log.second_has_passed(log.saved_at, now) {
+        save_fold(rank_log, log, now);
     }
     folded
+}
+
+/// Keeps the sums so far beside the log, unless that has them as events: a killed process loses what was not kept, a second at most.
+fn save_fold(rank_log: &mut OpenLog, log: &mut ThreadLog, now: u64) {
+    let Some(mut fold) = log.fold.clone().filter(|_| !log.is_fold_logged) else { return };
+    let batch = fold.take();
+    let (sums, places) = fold.take_gaps();
+    let gaps = ProfileGaps { thread: log.number, first: batch.head.first, sums, places };
+    let sums = SavedSums { batch, gaps: Some(gaps).filter(|gaps| gaps.sums != GapSums::default()) };
+    log.saves_second ^= rank_log.save(&sums, log.saves_second);
+    log.saved_at = now;
 }
 
 /// Writes the sums so far, unless the log has them as events, and adds them to the thread's summary.
@@ -281,7 +294,7 @@ pub fn write_fold(rank_log: &mut OpenLog, log: &mut ThreadLog, now: u64) {
             }
             rank_log.summaries.add(&mut log.summary, batch);
         }
-        log.folded_at = now;
+        (log.folded_at, log.saved_at) = (now, now);
     }
 }
 

@@ -212,6 +212,8 @@ fn make_ring(number: u32) -> io::Result<ThreadLog> {
         fold: None,
         cpu_samples: Vec::new(),
         folded_at: now,
+        saved_at: now,
+        saves_second: false,
         is_fold_logged: false,
         sums_events,
         summary: None,

@@ -23,6 +23,9 @@ pub struct ThreadLog {
     pub cpu_samples: Vec<CpuSample>,
     /// Time at which the sums were last taken from it.
     pub folded_at: u64,
+    /// Time at which they were last kept beside the log, and the place that is next.
+    pub saved_at: u64,
+    pub saves_second: bool,
     /// True if the log has the records in the fold as events: its sums are for the summary alone.
     pub is_fold_logged: bool,
     /// True if records that are written as events are folded, too, for the summary.

@@ -1,4 +1,4 @@
-//! Writes the sums of regions and mutexes to the log, once a second and at the end: a killed process loses what was added since.
+//! Writes the sums of regions and mutexes to the log, once a slot of sums ([`OpenLog::slot`]) and at the end: a killed process loses what was added since.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -10,9 +10,6 @@ use crate::sources::openmp::{mutexes, sums};
 /// Time at which sums are to be written again, in ticks.
 static NEXT_WRITE: AtomicU64 = AtomicU64::new(0);
 
-/// Seconds between two times.
-const WRITE_S: f64 = 1.0;
-
 pub fn write_openmp_sums(log: &mut OpenLog) {
     let mut unwritten = sums::unwritten_region_sums();
     unwritten.extend(mutexes::unwritten_mutex_sums());
@@ -21,7 +18,7 @@ pub fn write_openmp_sums(log: &mut OpenLog) {
     }
 }
 
-/// Writes the sums if a second has passed at `now`.
+/// Writes the sums if a slot is over at `now`.
 #[inline(always)]
 pub fn write_if_due(now: u64) {
     if now > NEXT_WRITE.load(Relaxed) {
@@ -34,7 +31,7 @@ pub fn write_if_due(now: u64) {
 fn write_now(now: u64) {
     enter::run_critical(|| {
         LOG.with(|log| {
-            NEXT_WRITE.store(now + (WRITE_S * 1e9 * log.ticks_of_ns()) as u64, Relaxed);
+            NEXT_WRITE.store(now + log.slot(now), Relaxed);
             write_openmp_sums(log);
         });
     });

@@ -813,7 +813,7 @@ fn workers_that_wait_for_a_sleeping_coordinator_say_so() {
     let report = sleeping_coordinator();
     let words = lbprof_report::findings::answer_in_words(&report);
     assert_eq!(report.findings[0].kind, "sleeping coordinator", "{words}");
-    assert!(words.contains("rank 0 sleeps between its polls while messages lie there"), "{words}");
+    assert!(words.contains("rank 0 sleeps between its polls while messages wait there"), "{words}");
     let gain = report.findings[0].gain.as_ref().unwrap_or_else(|| panic!("no gain: {words}"));
     assert!((0.5..0.7).contains(&gain.share), "{gain:?}");
 }
@@ -868,7 +868,7 @@ fn workers_that_sleep_between_polls_say_so() {
     let report = sleeping_polls();
     let words = lbprof_report::findings::answer_in_words(&report);
     assert_eq!(report.findings[0].kind, "sleeping polls", "{words}");
-    assert!(words.contains("ranks 1-3 sleep between their polls while messages lie there"), "{words}");
+    assert!(words.contains("ranks 1-3 sleep between their polls while messages wait there"), "{words}");
     let gain = report.findings[0].gain.as_ref().unwrap_or_else(|| panic!("no gain: {words}"));
     assert!((gain.share - 25.0 / 35.0).abs() < 0.05, "{gain:?}");
 }

@@ -25,7 +25,7 @@ pub fn find_sleeping_polls(report: &Report, parts: &LossParts) -> Option<Finding
     let ranks = &amounts.callers;
     let (sleep, their) = if ranks.len() > 1 { ("sleep", "their") } else { ("sleeps", "its") };
     let because = format!(
-        "{} {sleep} between {their} polls while messages lie there (a call of MPI_{} in {})",
+        "{} {sleep} between {their} polls while messages wait there (a call of MPI_{} in {})",
         named_ranks(ranks),
         at.operation,
         format_seconds(amounts.seconds_each)

@@ -65,7 +65,7 @@ impl SleepOfRank<'_> {
         match slow.iter().find_map(|&rank| sole_rank::sole_access_of(report, rank)) {
             _ if self.is_stopped => possible_stopper(&named),
             Some(verb) => format!(
-                "whether {named} {wait} for files: then {verb} them in parallel (MPI-IO, a file for each rank), or in the background while ranks \
+                "whether {named} {wait} for files; if so, {verb} them in parallel (MPI-IO, a file for each rank), or in the background while ranks \
                  compute"
             ),
             None => format!(

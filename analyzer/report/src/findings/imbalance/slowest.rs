@@ -73,10 +73,10 @@ pub fn slow_iterations(report: &Report, worst: &LongestRank) -> String {
             format!(", from iteration {first} on")
         }
         Some(ExcessIterations::Range { first, last }) => format!(", in iterations {first}-{last}"),
-        Some(ExcessIterations::Periodic { distance: 2 }) => ", in every second iteration".to_owned(),
-        Some(ExcessIterations::Periodic { distance: 3 }) => ", in every third iteration".to_owned(),
-        Some(ExcessIterations::Periodic { distance }) => format!(", in every {distance}th iteration"),
-        Some(ExcessIterations::Scattered { slow, all }) => format!(", in {slow} of {all} iterations"),
+        Some(ExcessIterations::Periodic { distance: 2 }) => " in all, in every second iteration".to_owned(),
+        Some(ExcessIterations::Periodic { distance: 3 }) => " in all, in every third iteration".to_owned(),
+        Some(ExcessIterations::Periodic { distance }) => format!(" in all, in every {distance}th iteration"),
+        Some(ExcessIterations::Scattered { slow, all }) => format!(" in all, in {slow} of {all} iterations"),
     }
 }
 
@@ -111,7 +111,7 @@ fn slow_times(report: &Report, worst: &LongestRank) -> Option<String> {
     })
 }
 
-/// Returns by how much the imbalance of an iteration grows or shrinks over the run: `, growing from 0 % to 65 % of an iteration`. `None` if it stays about the same.
+/// Returns by how much the imbalance of an iteration grows or shrinks over the run: `, an excess growing from 0 % to 65 % of an iteration`. `None` if it stays about the same.
 fn growing_imbalance(report: &Report) -> Option<String> {
     let course = &report.iterations.as_ref()?.course;
     let trends = course.trends.as_ref()?;
@@ -122,5 +122,6 @@ fn growing_imbalance(report: &Report) -> Option<String> {
     let (least, most) = (first.min(last), first.max(last));
     let how = if last > first { "growing" } else { "shrinking" };
     let is_much = most >= MIN_CHANGED_IMBALANCE && least <= MAX_UNCHANGED_IMBALANCE * most;
-    is_much.then(|| format!(", {how} from {} to {} of an iteration", short_percent(first), short_percent(last)))
+    is_much
+        .then(|| format!(", an excess {how} from {} to {} of an iteration", short_percent(first), short_percent(last)))
 }

@@ -12,7 +12,8 @@ pub fn find_sleeping_coordinator(report: &Report, parts: &LossParts) -> Option<F
     let waiting = report.verdict.cluster.as_ref().map_or_else(|| "the others".to_owned(), cluster_ranks);
     let (named, are_many) = (named_ranks(&found.ranks), found.ranks.len() > 1);
     let (sleeps, its, it) = if are_many { ("sleep", "their", "them") } else { ("sleeps", "its", "it") };
-    let because = format!("{named} {sleeps} between {its} polls while messages lie there, and {waiting} wait for {it}");
+    let because =
+        format!("{named} {sleeps} between {its} polls while messages wait there, and {waiting} wait for {it}");
     Some(Finding {
         ranks: found.ranks.clone(),
         place: Some(coordinator::coordinator_place(report, found)),

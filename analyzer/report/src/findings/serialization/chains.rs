@@ -22,7 +22,8 @@ pub fn find_dependency_chains(report: &Report, parts: &LossParts) -> Option<Find
         false => format!(", mostly for {}", named_ranks(&ranks)),
     };
     let because = format!("within iterations ranks wait for one another in chains{mostly}{though}");
-    let more = if report.what_if.balance_gains(MIN_GAIN_OF_BALANCE) { "" } else { "; even work will not help" };
+    let more =
+        if report.what_if.balance_gains(MIN_GAIN_OF_BALANCE) { "" } else { "; dividing the work evenly will not help" };
     // No rank gets faster.
     let gain_s = report.verdict.serialization.map_or(parts.chains_s, |all| all.total_s.min(parts.chains_s));
     find_awaited_master(report).is_none().then(|| Finding {

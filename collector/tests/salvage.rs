@@ -8,14 +8,15 @@ use std::path::Path;
 use lbprof_collector::definition::{Communicator, EndReason, RankList};
 use lbprof_collector::fold::ProfileFold;
 use lbprof_collector::folder::RunFolder;
-use lbprof_collector::format::{BLOCK_HEAD_BYTES, BatchHead, BlockHead, BlockKind, log_name, rings_name};
+use lbprof_collector::format::{BLOCK_HEAD_BYTES, BatchHead, BlockHead, BlockKind, log_name, rings_name, sums_name};
 use lbprof_collector::joined::JOINED;
 use lbprof_collector::problem::{Problem, Severity};
-use lbprof_collector::profile::ThreadProfile;
+use lbprof_collector::profile::{ProfileBatch, ThreadProfile};
 use lbprof_collector::reader::{LogItem, UnreadableLog};
 use lbprof_collector::record::{CallFlags, NONE, Record};
 use lbprof_collector::ring::{ALIGNMENT, Ring, RingHead};
 use lbprof_collector::salvage;
+use lbprof_collector::saved_sums::SavedSums;
 use lbprof_collector::writer::{LogWriter, block_of};
 use lbprof_collector::{Definition, Operation, ProblemKind};
 use lbprof_simulator::scenario::{self, RankScript, Scenario};
@@ -103,6 +104,26 @@ fn a_rank_killed_between_writing_a_block_and_clearing_its_slots_has_no_record_tw
     };
     assert_eq!((head.first, head.previous_end), (12, in_log[11].end));
     assert!(head.open.is_empty(), "the region ended in the records that were left out");
+}
+
+#[test]
+fn sums_beside_the_log_of_a_killed_rank_follow_what_it_has() {
+    let folder = one(|r| ten(r).kill(5));
+    let save = |first, next| {
+        let head = |first| BatchHead { first, ..BatchHead::default() };
+        let batch = ProfileBatch { head: head(first), next: head(next), ..ProfileBatch::default() };
+        let mut bytes = Vec::new();
+        assert!(SavedSums { batch, gaps: None }.encode(scenario::RUN_ID, &mut bytes));
+        fs::write(folder.path().join(sums_name(0)), bytes).unwrap();
+        let items = left(folder.path());
+        assert_eq!(kinds(&items), [ProblemKind::NotClosed]);
+        let has_sums = items.iter().any(|item| matches!(item, LogItem::Profile(_)));
+        (has_sums, records(&items).len())
+    };
+    // The log has 7 records, and the ring five more, of which two are in the sums.
+    assert_eq!(save(7, 9), (true, 7 + 3));
+    assert_eq!(save(4, 7), (false, 7 + 5), "the log has them by now");
+    assert_eq!(save(8, 20), (false, 7 + 5), "of records that the log lacks");
 }
 
 #[test]

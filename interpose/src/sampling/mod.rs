@@ -446,7 +446,8 @@ impl ThreadSampler {
         }
         let second = 1e9 * self.reading.clock.rate();
         NEXT_LOOK.store(now.saturating_add(look_interval()), Relaxed);
-        let is_any_due = self.threads.iter().any(|one| one.is_due(now, &self.reading.clock));
+        let slot = LOG.with(|log| log.slot(now)).unwrap_or(u64::MAX);
+        let is_any_due = self.threads.iter().any(|one| one.is_due(now, slot));
         let is_scan_due = now.saturating_sub(self.scanned) as f64 >= SCAN_S * second;
         if !is_any_due && !is_scan_due {
             return false;
@@ -460,7 +461,7 @@ impl ThreadSampler {
         let ThreadSampler { reading, threads, .. } = self;
         LOG.with(|log| {
             for sampled in threads.iter_mut() {
-                if sampled.is_due(now, &reading.clock) {
+                if sampled.is_due(now, slot) {
                     sampled.write(log, reading);
                 }
             }

@@ -12,11 +12,11 @@ use crate::sampling::clock::SampleClock;
 
 const WORTH_WRITING: usize = 128;
 
+/// Intervals of known places from which on those of one place and state are joined.
+const MANY_PLACED: usize = 1024;
+
 /// Intervals with less time on a core between them, in seconds, are one.
 const SHORTEST_ON_CORE_S: f64 = 50e-6;
-
-/// Time after which fewer intervals are written, too, in seconds.
-const WRITE_S: f64 = 1.0;
 
 /// Shorter sleep, in seconds, is not looked at.
 const SHORTEST_STOP_S: f64 = 1e-3;
@@ -89,11 +89,36 @@ impl OffCoreReader {
         }
     }
 
-    /// Returns whether there is enough to be written, or soon no place for more.
-    pub fn is_due(&self, now: u64, clock: &SampleClock) -> bool {
+    /// Returns whether there is soon no place for more switches.
+    pub fn is_half_full(&self) -> bool {
         self.event.is_half_full()
-            || WORTH_WRITING <= self.waiting.len()
-            || now.saturating_sub(self.begin) as f64 > WRITE_S * 1e9 * clock.rate()
+    }
+
+    /// Returns whether there is enough to be written, or a slot of sums is over, which takes `slot` ticks.
+    pub fn is_due(&self, now: u64, slot: u64) -> bool {
+        !self.is_placed() && WORTH_WRITING <= self.waiting.len() || now.saturating_sub(self.begin) > slot
+    }
+
+    /// Returns whether the intervals have places: calls are recorded as sums.
+    fn is_placed(&self) -> bool {
+        self.waiting.last().is_some_and(|one| one.place.is_some())
+    }
+
+    /// Joins the intervals of one place and state to one, from the begin of the block on: with sums of calls nothing else is known of their time.
+    fn join_placed(&mut self) {
+        let (mut joined, mut at): (Vec<ReadInterval>, u64) = (Vec::new(), self.begin);
+        for one in self.waiting.drain(..) {
+            let same = joined.iter_mut().find(|known| (known.place, known.state) == (one.place, one.state));
+            match same {
+                Some(known) => known.end += one.end - one.begin,
+                None => joined.push(one),
+            }
+        }
+        for one in &mut joined {
+            (one.begin, one.end) = (at, at + (one.end - one.begin));
+            at = one.end;
+        }
+        self.waiting = joined;
     }
 
     /// Takes over the kernel's notes until `now`, in ticks. `place_at` locates the thread at given ticks, which do not decrease.
@@ -134,10 +159,16 @@ impl OffCoreReader {
             *joined_until = now;
             (*last, *out) = (now, None);
         }
+        if self.is_placed() && MANY_PLACED <= self.waiting.len() {
+            self.join_placed();
+        }
     }
 
     /// Takes the intervals up to `now`, in ticks, all of which were read. One that goes on is for the next time.
     pub fn take(&mut self, now: u64) -> OffCoreTimes {
+        if self.is_placed() {
+            self.join_placed();
+        }
         let end = if self.out.is_some() { self.last.min(now) } else { now };
         let times = OffCoreTimes::from_intervals(self.begin, end, &self.waiting);
         self.waiting.clear();

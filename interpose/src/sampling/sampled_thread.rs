@@ -98,9 +98,9 @@ impl ThreadSampling {
     }
 
     /// Returns whether there is enough for a block, or soon no place for more.
-    pub fn is_due(&self, now: u64, clock: &SampleClock) -> bool {
+    pub fn is_due(&self, now: u64, slot: u64) -> bool {
         let n_waiting = self.waiting.len() + self.event.as_ref().map_or(0, PerfEvent::n_waiting);
-        let is_off_core_due = self.off_core.as_ref().is_some_and(|off_core| off_core.is_due(now, clock));
+        let is_off_core_due = self.off_core.as_ref().is_some_and(|off_core| off_core.is_due(now, slot));
         self.is_half_full() || n_waiting >= WORTH_A_BLOCK || is_off_core_due
     }
 
@@ -117,7 +117,7 @@ impl ThreadSampling {
     /// Returns whether there is soon no place for more.
     pub fn is_half_full(&self) -> bool {
         self.event.as_ref().is_some_and(PerfEvent::is_half_full)
-            || self.off_core.as_ref().is_some_and(|off_core| off_core.event.is_half_full())
+            || self.off_core.as_ref().is_some_and(|off_core| off_core.is_half_full())
     }
 
     /// Takes over the kernel's samples. `first_thread`: the records that the rank's first thread made meanwhile, after a head.
@@ -163,8 +163,9 @@ impl ThreadSampling {
 
     pub fn write(&mut self, log: &mut OpenLog, reading: &mut SampleReading) {
         self.read(reading, None);
-        if let Some(off_core) = &mut self.off_core {
-            log.define(&[Definition::OffCore(off_core.take(read_ticks()))]);
+        let now = read_ticks();
+        if let Some(off_core) = self.off_core.as_mut().filter(|off_core| off_core.is_due(now, log.slot(now))) {
+            log.define(&[Definition::OffCore(off_core.take(now))]);
         }
         self.head.rate = SampleHead::rate_of(1.0 / reading.clock.rate());
         let mut waiting = std::mem::take(&mut self.waiting);
@@ -214,6 +215,9 @@ impl ThreadSampling {
     /// Writes the samples for the last time, see [`ThreadSampling::write`]: also the number of those lost after all others.
     pub fn write_last(&mut self, log: &mut OpenLog, reading: &mut SampleReading) {
         self.write(log, reading);
+        if let Some(off_core) = &mut self.off_core {
+            log.define(&[Definition::OffCore(off_core.take(read_ticks()))]);
+        }
         if self.head.lost != 0 && log.samples(&self.head, &mut []) {
             self.head.lost = 0;
         }

@@ -68,9 +68,10 @@ fn samples_after_a_change_weigh_the_new_period() {
     assert!(before.iter().all(|&weight| weight == MS));
     // One may have come between the reading above and the change.
     assert!(after.iter().skip(1).all(|&weight| weight == 4 * MS), "{after:?}");
-    // 100 of each. The kernel's time, which is more on a busy machine, takes some away.
-    assert!((40..=101).contains(&before.len()), "{}", before.len());
-    assert!((40..=102).contains(&after.len()), "{}", after.len());
+    // Some 100 of each, and 400 if the period had not changed. The kernel's time, which is more on a busy machine, takes some away, and timers that are late are
+    // made up for.
+    assert!((40..=160).contains(&before.len()), "{}", before.len());
+    assert!((40..=160).contains(&after.len()), "{}", after.len());
 }
 
 #[test]

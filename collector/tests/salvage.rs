@@ -8,7 +8,9 @@ use std::path::Path;
 use lbprof_collector::definition::{Communicator, EndReason, RankList};
 use lbprof_collector::fold::ProfileFold;
 use lbprof_collector::folder::RunFolder;
-use lbprof_collector::format::{BLOCK_HEAD_BYTES, BatchHead, BlockHead, BlockKind, log_name, rings_name, sums_name};
+use lbprof_collector::format::{
+    BLOCK_HEAD_BYTES, BatchHead, BlockHead, BlockKind, log_name, rings_name, saved_sums_name,
+};
 use lbprof_collector::joined::JOINED;
 use lbprof_collector::problem::{Problem, Severity};
 use lbprof_collector::profile::{ProfileBatch, ThreadProfile};
@@ -114,7 +116,7 @@ fn sums_beside_the_log_of_a_killed_rank_follow_what_it_has() {
         let batch = ProfileBatch { head: head(first), next: head(next), ..ProfileBatch::default() };
         let mut bytes = Vec::new();
         assert!(SavedSums { batch, gaps: None }.encode(scenario::RUN_ID, &mut bytes));
-        fs::write(folder.path().join(sums_name(0)), bytes).unwrap();
+        fs::write(folder.path().join(saved_sums_name(0)), bytes).unwrap();
         let items = left(folder.path());
         assert_eq!(kinds(&items), [ProblemKind::NotClosed]);
         let has_sums = items.iter().any(|item| matches!(item, LogItem::Profile(_)));

@@ -143,7 +143,7 @@ pub fn rings_name(rank: u32) -> String {
 }
 
 /// Returns the name of the file with the sums that the log of a rank lacks.
-pub fn sums_name(rank: u32) -> String {
+pub fn saved_sums_name(rank: u32) -> String {
     format!("rank-{rank:06}.sums")
 }
 

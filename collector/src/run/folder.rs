@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use bincode::{Decode, Encode};
 
-use crate::format::{log_name, rank_of_log, rank_of_rings, rings_name, sums_name};
+use crate::format::{log_name, rank_of_log, rank_of_rings, rings_name, saved_sums_name};
 use crate::log_paths::{name_owner, open_file};
 use crate::rank_log::RankLog;
 use crate::reader::OpenError;
@@ -102,7 +102,7 @@ impl RunFolder {
     pub fn open(&self, rank: u32) -> Result<RankLog, OpenError> {
         let log = RankLog::from_files(rank, &self.log_path(rank), self.rings_path(rank).as_deref())?;
         // A rank that has ended by itself has left neither rings nor such sums.
-        Ok(if self.has_rings(rank) { log.with_saved_sums(&self.path.join(sums_name(rank))) } else { log })
+        Ok(if self.has_rings(rank) { log.with_saved_sums(&self.path.join(saved_sums_name(rank))) } else { log })
     }
 
     /// Returns the bytes of the log of `rank`, or 0 if they are not known.

@@ -14,13 +14,12 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use lbprof_collector::Definition;
 
 use lbprof_collector::fold::ProfileFold;
-use lbprof_collector::format::{BatchHead, LogHeader, RecordingMode, log_name, sums_name};
+use lbprof_collector::format::{BatchHead, LogHeader, RecordingMode, log_name, saved_sums_name};
 use lbprof_collector::polling::{PollGapClassifier, PollGapLimits, PollGapRule};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::profile::ProfileBatch;
 use lbprof_collector::record::Record;
 use lbprof_collector::sample::{Sample, SampleHead};
-use lbprof_collector::saved_sums::SavedSums;
 use lbprof_collector::words::SystemError;
 use lbprof_collector::writer::LogWriter;
 
@@ -86,7 +85,7 @@ pub struct OpenLog {
     /// Memory for records that are about to be folded.
     copy: Vec<Record>,
     pub summaries: EndedThreads,
-    saved: SavedSumsFile,
+    pub saved: SavedSumsFile,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,7 +127,7 @@ impl OpenLog {
             emptied: 0,
             copy: Vec::new(),
             summaries: EndedThreads::new(settings.summary, header),
-            saved: SavedSumsFile::new(dir.join(sums_name(rank)), header.run_id),
+            saved: SavedSumsFile::new(dir.join(saved_sums_name(rank)), header.run_id),
         };
         WRITES_RECORDS.store(log.events(), Relaxed);
         // While any system call may be made still.
@@ -168,11 +167,6 @@ impl OpenLog {
     /// Returns the ticks of a slot that is over at `now`.
     pub fn slot(&self, now: u64) -> u64 {
         self.second.max(now.saturating_sub(self.begun) / 100)
-    }
-
-    /// Keeps sums that the log lacks beside it, in case that the process is killed. See [`SavedSumsFile::save`].
-    pub fn save(&mut self, sums: &SavedSums, in_second: bool) -> bool {
-        self.saved.save(sums, in_second)
     }
 
     /// Writes definitions. If that fails, ids in records have no meaning, which is reported as dropped data.

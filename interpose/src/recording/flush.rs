@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, compiler_fence};
 
 use lbprof_collector::Operation;
 use lbprof_collector::definition::Definition;
+use lbprof_collector::fold::ProfileFold;
 use lbprof_collector::joined;
 use lbprof_collector::poll_gaps::{GapSums, ProfileGaps};
 use lbprof_collector::problem::ProblemKind;
@@ -262,32 +263,36 @@ fn fold_batch(rank_log: &mut OpenLog, log: &mut ThreadLog, records: &[Record], c
     log.fold = Some(fold);
     if rank_log.slot_has_passed(log.folded_at, now) {
         write_fold(rank_log, log, now);
-    } else if rank_log.second_has_passed(log.saved_at, now) {
+    } else if !log.is_fold_logged && rank_log.second_has_passed(log.saved_at, now) {
         save_fold(rank_log, log, now);
     }
     folded
 }
 
-/// Keeps the sums so far beside the log, unless that has them as events: a killed process loses what was not kept, a second at most.
-fn save_fold(rank_log: &mut OpenLog, log: &mut ThreadLog, now: u64) {
-    let Some(mut fold) = log.fold.clone().filter(|_| !log.is_fold_logged) else { return };
+/// Takes the sums of a fold, with the gaps between polls if there are any.
+fn take_sums(fold: &mut ProfileFold, thread: u32) -> SavedSums {
     let batch = fold.take();
     let (sums, places) = fold.take_gaps();
-    let gaps = ProfileGaps { thread: log.number, first: batch.head.first, sums, places };
-    let sums = SavedSums { batch, gaps: Some(gaps).filter(|gaps| gaps.sums != GapSums::default()) };
-    log.saves_second ^= rank_log.save(&sums, log.saves_second);
+    let first = batch.head.first;
+    let gaps = (sums != GapSums::default()).then_some(ProfileGaps { thread, first, sums, places });
+    SavedSums { batch, gaps }
+}
+
+/// Keeps the sums so far beside the log: a killed process loses what was not kept, a second at most.
+fn save_fold(rank_log: &mut OpenLog, log: &mut ThreadLog, now: u64) {
+    let Some(mut fold) = log.fold.clone() else { return };
+    let sums = take_sums(&mut fold, log.number);
+    log.saves_second ^= rank_log.saved.save(&sums, log.saves_second);
     log.saved_at = now;
 }
 
 /// Writes the sums so far, unless the log has them as events, and adds them to the thread's summary.
 pub fn write_fold(rank_log: &mut OpenLog, log: &mut ThreadLog, now: u64) {
     if let Some(fold) = log.fold.as_mut() {
-        let batch = fold.take();
-        let (sums, places) = fold.take_gaps();
+        let SavedSums { batch, gaps } = take_sums(fold, log.number);
         if batch.profile.records != 0 {
-            if !log.is_fold_logged && sums != GapSums::default() {
-                let (thread, first) = (log.number, batch.head.first);
-                rank_log.define(&[Definition::ProfileGaps(ProfileGaps { thread, first, sums, places })]);
+            if let Some(gaps) = gaps.filter(|_| !log.is_fold_logged) {
+                rank_log.define(&[Definition::ProfileGaps(gaps)]);
             }
             if !log.is_fold_logged && !rank_log.profile(&batch) {
                 note_dropped(log, batch.profile.records);

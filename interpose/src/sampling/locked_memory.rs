@@ -26,15 +26,12 @@ impl LockedShare {
         if process::may_lock_all() {
             return LockedShare { left: None };
         }
-        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-        // SAFETY: a live structure; where the call fails nothing may be locked.
-        unsafe { libc::getrlimit(libc::RLIMIT_MEMLOCK, &raw mut limit) };
         let per_core = std::fs::read_to_string("/proc/sys/kernel/perf_event_mlock_kb").ok();
         let per_core = per_core.and_then(|text| text.trim().parse::<u64>().ok()).unwrap_or(0) << 10;
         // SAFETY: sysconf has no preconditions.
         let cores = u64::try_from(unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }).unwrap_or(1);
         let processes = launcher::ranks_here().map_or(1, u64::from);
-        LockedShare::new(limit.rlim_cur, per_core.saturating_mul(cores), processes)
+        LockedShare::new(process::resource_limit(libc::RLIMIT_MEMLOCK), per_core.saturating_mul(cores), processes)
     }
 
     /// Returns the share of one of the host's `processes`, whose user may lock `limit` bytes (RLIMIT_MEMLOCK) and, for perf events alone,

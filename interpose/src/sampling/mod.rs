@@ -532,7 +532,7 @@ impl ThreadSampler {
 
 /// Returns the number of threads whose period may change.
 fn most_changing_periods() -> usize {
-    (process::most_descriptors() / DESCRIPTORS_SHARE / 2) as usize
+    (process::resource_limit(libc::RLIMIT_NOFILE) / DESCRIPTORS_SHARE / 2) as usize
 }
 
 /// Bytes for samples without copies of the stack beside those with copies: enough for as long a time as the largest of [`ring_bytes`].

@@ -12,7 +12,7 @@ use crate::sampling::clock::SampleClock;
 
 const WORTH_WRITING: usize = 128;
 
-/// Intervals of known places from which on those of one place and state are joined.
+/// Number of intervals with known places at which intervals with the same place and state are joined.
 const MANY_PLACED: usize = 1024;
 
 /// Intervals with less time on a core between them, in seconds, are one.
@@ -87,11 +87,6 @@ impl OffCoreReader {
             waiting: Vec::new(),
             joined_until: now,
         }
-    }
-
-    /// Returns whether there is soon no place for more switches.
-    pub fn is_half_full(&self) -> bool {
-        self.event.is_half_full()
     }
 
     /// Returns whether there is enough to be written, or a slot of sums is over, which takes `slot` ticks.

@@ -117,7 +117,7 @@ impl ThreadSampling {
     /// Returns whether there is soon no place for more.
     pub fn is_half_full(&self) -> bool {
         self.event.as_ref().is_some_and(PerfEvent::is_half_full)
-            || self.off_core.as_ref().is_some_and(|off_core| off_core.is_half_full())
+            || self.off_core.as_ref().is_some_and(|off_core| off_core.event.is_half_full())
     }
 
     /// Takes over the kernel's samples. `first_thread`: the records that the rank's first thread made meanwhile, after a head.
@@ -164,9 +164,21 @@ impl ThreadSampling {
     pub fn write(&mut self, log: &mut OpenLog, reading: &mut SampleReading) {
         self.read(reading, None);
         let now = read_ticks();
-        if let Some(off_core) = self.off_core.as_mut().filter(|off_core| off_core.is_due(now, log.slot(now))) {
+        if self.off_core.as_ref().is_some_and(|off_core| off_core.is_due(now, log.slot(now))) {
+            self.write_off_core(log, now);
+        }
+        self.write_samples(log, reading);
+    }
+
+    /// Writes the intervals off the core that were read.
+    fn write_off_core(&mut self, log: &mut OpenLog, now: u64) {
+        if let Some(off_core) = &mut self.off_core {
             log.define(&[Definition::OffCore(off_core.take(now))]);
         }
+    }
+
+    /// Writes the samples that were read.
+    fn write_samples(&mut self, log: &mut OpenLog, reading: &SampleReading) {
         self.head.rate = SampleHead::rate_of(1.0 / reading.clock.rate());
         let mut waiting = std::mem::take(&mut self.waiting);
         for (sample, chain) in waiting.iter_mut().zip(self.chains.drain(..)) {
@@ -212,12 +224,11 @@ impl ThreadSampling {
         }
     }
 
-    /// Writes the samples for the last time, see [`ThreadSampling::write`]: also the number of those lost after all others.
+    /// Writes everything for the last time, see [`ThreadSampling::write`]: also the number of samples lost after all others.
     pub fn write_last(&mut self, log: &mut OpenLog, reading: &mut SampleReading) {
-        self.write(log, reading);
-        if let Some(off_core) = &mut self.off_core {
-            log.define(&[Definition::OffCore(off_core.take(read_ticks()))]);
-        }
+        self.read(reading, None);
+        self.write_off_core(log, read_ticks());
+        self.write_samples(log, reading);
         if self.head.lost != 0 && log.samples(&self.head, &mut []) {
             self.head.lost = 0;
         }

@@ -21,7 +21,7 @@ const STEPS: usize = 16;
 const MAX_ROUNDS: usize = 3;
 
 /// How many times as long as the shortest bare run an undisturbed recorded one takes.
-pub const DISTURBED: f64 = 1.04;
+const DISTURBED: f64 = 1.04;
 
 pub const CHANGES: [&str; 4] = [AS_IS, "cut", "parts", "each"];
 

@@ -341,7 +341,7 @@ fn judge_gain(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
 
 /// The parts of what is lost: their classes, ranks, and what would be gained without them.
 fn judge_findings(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
-    let best = truth.best_saving_percent() + truth.astray_percent();
+    let best = truth.best_saving_percent();
     let mut wrong = Vec::new();
     for finding in rows(&report["findings"], "findings")? {
         let kind = finding["kind"].as_str().context("kind")?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::cell::{AS_IS, Cell, CellRuns, DISTURBED, Dependence};
+use super::cell::{AS_IS, Cell, CellRuns, Dependence};
 
 #[derive(Clone, Debug)]
 pub struct PlannedRun {
@@ -89,12 +89,6 @@ impl Truth {
 
     pub fn best_saving_percent(&self) -> f64 {
         self.changes.values().fold(0.0, |best: f64, change| best.max(-change))
-    }
-
-    /// Percent of the recorded run by which it took longer than the shortest bare one, if it was disturbed: ranks waited for as much that is not in the plan.
-    pub fn astray_percent(&self) -> f64 {
-        let longer = self.elapsed_s / self.shortest_s;
-        if longer <= DISTURBED { 0.0 } else { 100.0 * (longer - 1.0) }
     }
 
     /// Whether ranks go through the parts of a step, or through steps, at different times.

@@ -193,9 +193,12 @@ fn halve_samples(samples: &[CpuSample]) -> Vec<CpuSample> {
 
 /// Returns the weight of samples that has as large an error as theirs, which grow in long runs: Σ w² / Σ w.
 fn mean_weight_ns(samples: &[CpuSample]) -> Option<u64> {
-    let weights = || samples.iter().map(|sample| u128::from(sample.weight_ns));
-    let squares: u128 = weights().map(|weight| weight.saturating_mul(weight)).fold(0, u128::saturating_add);
-    squares.checked_div(weights().sum()).and_then(|mean| u64::try_from(mean).ok())
+    let (mut sum, mut squares) = (0_u128, 0_u128);
+    for weight in samples.iter().map(|sample| u128::from(sample.weight_ns)) {
+        sum += weight;
+        squares = squares.saturating_add(weight * weight);
+    }
+    squares.checked_div(sum).and_then(|mean| u64::try_from(mean).ok())
 }
 
 /// Returns what is known of a thread's CPU time. `weight_ns`: the mean weight of its samples, where it has any.

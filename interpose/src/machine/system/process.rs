@@ -171,11 +171,11 @@ fn delayed_ns() -> u64 {
     schedstat.split_whitespace().nth(1).and_then(|delay| delay.parse().ok()).unwrap_or(0)
 }
 
-/// Returns the number of files that the process may have open at a time.
-pub fn most_descriptors() -> u64 {
+/// Returns the limit that holds for the process's use of a resource of getrlimit(2); 0 where the system does not say.
+pub fn resource_limit(resource: libc::__rlimit_resource_t) -> u64 {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: a live structure; where the call fails no file may be open.
-    unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) };
+    // SAFETY: a live structure, which stays as it is where the call fails.
+    unsafe { libc::getrlimit(resource, &raw mut limit) };
     limit.rlim_cur
 }
 

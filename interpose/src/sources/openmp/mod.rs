@@ -5,7 +5,7 @@
 //! A compiler turns a region into a function, and its begin into a call of the run-time library that passes the function. That call
 //! arrives here, and the library gets a function of ours in its place ([`team`]): each thread notes when it enters and leaves the region. What
 //! it waits for in between arrives here as well ([`waits`]), and tasks, which a thread may run while it waits ([`tasks`]). The thread
-//! that has started the region adds up what all have noted ([`sums`]), writes the sums to the log once a second and at the end ([`written_sums`]), and marks each
+//! that has started the region adds up what all have noted ([`sums`]), writes the sums to the log once a slot of sums and at the end ([`written_sums`]), and marks each
 //! instance in its ring ([`marks`]).
 //!
 //! Only outermost regions count: what a thread of theirs does in an inner one is its own time, and the other threads of inner teams are left out.
